@@ -1,0 +1,30 @@
+// One query seen in ascending order of its scores: what every way of counting starts from.
+//
+// Position p holds a document of label rank label[p] (0 = least relevant).  The pair of a less
+// relevant position p and a more relevant position j is active, margin - (s_j - s_p) > 0, if and
+// only if j < window_end[p]; the window ends ascend.  For K columns of values v the counters give
+//
+//   upper[p] = sum of v[j] over j < window_end[p] with label[j] > label[p]
+//   lower[j] = sum of v[p] over p with window_end[p] > j and label[p] < label[j]
+//
+// that is, the sums A and B of Lee & Lin (2014): with v = 1 the counts l+ and l-.
+#pragma once
+
+#include <cstdint>
+
+#include "../parallel.hpp"
+
+namespace ranksvm {
+
+struct SortedQuery {
+  std::uint32_t n_documents;
+  std::uint32_t n_levels;
+  const std::uint32_t* label;
+  const std::uint32_t* window_end;
+};
+
+// Values and results hold K columns, position by position; results are overwritten.
+template <int K>
+using Columns = double[K];
+
+}  // namespace ranksvm

@@ -1,0 +1,346 @@
+#include "sweep.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "pair_sums/levels.hpp"
+#include "pair_sums/merge.hpp"
+#include "pair_sums/pairs.hpp"
+#include "pair_sums/row_sums.hpp"
+#include "parallel.hpp"
+#include "sorting.hpp"
+
+namespace ranksvm {
+namespace {
+
+constexpr std::int64_t kLongQuery = 1 << 15;
+constexpr std::int64_t kPieceSize = 1 << 12;
+constexpr std::int64_t kChunk = 1 << 13;
+constexpr std::uint32_t kFewDocuments = 16;
+
+// The way of counting, chosen query by query.
+template <int K>
+class Counter {
+ public:
+  explicit Counter(Counting counting) : counting_(counting) {}
+  void upper(const SortedQuery& query, const double* v, double* result) {
+    choose(query, [&](auto& way) {
+      way.upper(query, reinterpret_cast<const Columns<K>*>(v),
+                reinterpret_cast<Columns<K>*>(result));
+    });
+  }
+  void lower(const SortedQuery& query, const double* v, double* result) {
+    choose(query, [&](auto& way) {
+      way.lower(query, reinterpret_cast<const Columns<K>*>(v),
+                reinterpret_cast<Columns<K>*>(result));
+    });
+  }
+
+ private:
+  template <class Use>
+  void choose(const SortedQuery& query, Use&& use) {
+    switch (counting_) {
+      case Counting::levels: return use(levels_);
+      case Counting::pairs: return use(pairs_);
+      case Counting::merge: return use(merge_);
+      case Counting::automatic:
+        return query.n_documents <= kFewDocuments ? use(pairs_) : use(merge_);
+    }
+  }
+  Counting counting_;
+  MergeSums<K> merge_;
+  LevelSums<K> levels_;
+  ExplicitPairs<K> pairs_;
+};
+
+// Ranks the labels of one query; returns the number of levels and adds up the weight of the pairs.
+std::uint32_t rank_labels(const std::vector<double>& y, const double* weight, std::uint32_t* label,
+                          double& pair_weight) {
+  const auto n = static_cast<std::uint32_t>(y.size());
+  std::vector<ScoredIndex> sorted(n);
+  sort_scores(y.data(), n, sorted.data(), 1);
+  std::uint32_t level = 0;
+  double below = 0, here = 0;
+  pair_weight = 0;
+  for (std::uint32_t p = 0; p < n; ++p) {
+    if (p > 0 && sorted[p].score > sorted[p - 1].score) {
+      ++level;
+      below += here;
+      here = 0;
+    }
+    const double w = weight ? weight[sorted[p].index] : 1;
+    pair_weight += w * below;
+    here += w;
+    label[sorted[p].index] = level;
+  }
+  return level + 1;
+}
+
+}  // namespace
+
+PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> starts,
+                                 std::vector<std::int64_t> order, const double* row_weight,
+                                 const double* query_weight, int n_threads)
+    : query_start(std::move(starts)),
+      row(std::move(order)),
+      label(n_documents()),
+      n_levels(n_queries()),
+      pair_weight(n_queries()) {
+  if (row_weight || query_weight) {
+    inner.resize(n_documents());
+    outer.resize(n_documents());
+  }
+  for (std::int64_t q = 0; q < n_queries();) {
+    const std::int64_t first = q;
+    const auto size = [&](std::int64_t query) { return query_start[query + 1] - query_start[query]; };
+    const bool is_long = size(q) >= kLongQuery;
+    for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
+              query_start[q] - query_start[first] < kPieceSize;)
+      ++q;
+    pieces.push_back({first, q, is_long});
+  }
+  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
+    std::vector<double> values;
+    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
+      const auto begin = query_start[q], end = query_start[q + 1];
+      values.resize(end - begin);
+      for (auto g = begin; g < end; ++g) {
+        values[g - begin] = y[row_of(g)];
+        if (inner.empty()) continue;
+        inner[g] = row_weight ? row_weight[row_of(g)] : 1;
+        outer[g] = inner[g] * (query_weight ? query_weight[q] : 1);
+      }
+      const double* weight = inner.empty() ? nullptr : inner.data() + begin;
+      n_levels[q] = begin == end ? 0 : rank_labels(values, weight, &label[begin], pair_weight[q]);
+      if (query_weight) pair_weight[q] *= query_weight[q];
+    }
+  });
+}
+
+Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
+             Counting counting, bool with_laplacian, int n_threads)
+    : balance(pairs->n_documents()),
+      degree(pairs->n_documents()),
+      laplacian_scores(with_laplacian ? pairs->n_documents() : 0),
+      pairs_(std::move(pairs)),
+      counting_(counting),
+      slot_(balance.size()),
+      label_(balance.size()),
+      window_end_(balance.size()) {
+  std::vector<double> sorted(balance.size());
+  const double spread = sort(scores, margin, sorted, n_threads);
+  // Sums of widely spread scores would lose the small differences that matter; whole numbers add
+  // up exactly, so such scores are summed as whole part and rest.
+  constexpr double kSplitSpread = 64;
+  if (!with_laplacian)
+    finish<1>(sorted, n_threads);
+  else if (spread <= kSplitSpread)
+    finish<2>(sorted, n_threads);
+  else
+    finish<3>(sorted, n_threads);
+}
+
+SortedQuery Sweep::sorted_query(std::int64_t query) const {
+  const auto begin = pairs_->query_start[query];
+  return {static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin),
+          pairs_->n_levels[query], &label_[begin], &window_end_[begin]};
+}
+
+// Fills slot_, label_, window_end_ and the sorted scores, each query's shifted by its middle one;
+// returns the largest absolute score after the shift.
+double Sweep::sort(const double* scores, double margin, std::vector<double>& sorted,
+                   int n_threads) {
+  const auto& pieces = pairs_->pieces;
+  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
+    if (pieces[t].is_long) return;
+    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
+      sort_query(q, scores, margin, &sorted[pairs_->query_start[q]], 1);
+  });
+  for (const auto& piece : pieces)
+    if (piece.is_long)
+      sort_query(piece.first_query, scores, margin, &sorted[pairs_->query_start[piece.first_query]],
+                 n_threads);
+  double spread = 0;
+  for (std::int64_t q = 0; q < pairs_->n_queries(); ++q) {
+    const auto begin = pairs_->query_start[q], end = pairs_->query_start[q + 1];
+    if (begin < end) spread = std::max({spread, -sorted[begin], sorted[end - 1]});
+  }
+  return spread;
+}
+
+void Sweep::sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
+                       int n_threads) {
+  const auto begin = pairs_->query_start[query];
+  const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
+  if (n == 0) return;
+  std::vector<double> by_slot(n);
+  std::vector<ScoredIndex> order(n);
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
+    for (auto i = first; i < last; ++i) {
+      by_slot[i] = scores[pairs_->row_of(begin + i)] + 0.0;  // -0 sorts with 0
+      if (!std::isfinite(by_slot[i])) throw std::domain_error("scores must be finite");
+    }
+  });
+  sort_scores(by_slot.data(), n, order.data(), n_threads);
+  const double shift = order[n / 2].score;
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
+    for (auto p = first; p < last; ++p) {
+      const auto slot = static_cast<std::uint32_t>(begin + order[p].index);
+      sorted[p] = order[p].score - shift;
+      slot_[begin + p] = slot;
+      label_[begin + p] = pairs_->label[slot];
+    }
+  });
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
+    const auto outside = [&](std::uint32_t e, double s) { return !(sorted[e] - s < margin); };
+    std::uint32_t e = 0, past = n;  // the first window end, by bisection
+    while (e < past) {
+      const std::uint32_t middle = e + (past - e) / 2;
+      if (outside(middle, sorted[first]))
+        past = middle;
+      else
+        e = middle + 1;
+    }
+    for (auto p = first; p < last; ++p) {
+      while (e < n && !outside(e, sorted[p])) ++e;
+      window_end_[begin + p] = e;
+    }
+  });
+}
+
+// The sums of v (by position, K columns) over the partners of every position.
+template <int K>
+Sweep::Sums<K> Sweep::sum_partners(const std::vector<double>& v, int n_threads) const {
+  std::vector<Task> tasks;
+  for (const auto& piece : pairs_->pieces)
+    if (piece.is_long)
+      for (const Side side : {upper, lower})
+        tasks.push_back({piece.first_query, piece.last_query, side});
+  for (const auto& piece : pairs_->pieces)
+    if (!piece.is_long) tasks.push_back({piece.first_query, piece.last_query, both});
+
+  Sums<K> sums{std::vector<double>(v.size()), std::vector<double>(v.size())};
+  parallel_for(std::ssize(tasks), n_threads, [&](std::int64_t t) {
+    Counter<K> counter(counting_);
+    for (auto q = tasks[t].first_query; q < tasks[t].last_query; ++q) {
+      if (pairs_->n_levels[q] < 2) continue;
+      const SortedQuery query = sorted_query(q);
+      const auto begin = K * pairs_->query_start[q];
+      if (tasks[t].side != lower) counter.upper(query, &v[begin], &sums.upper[begin]);
+      if (tasks[t].side != upper) counter.lower(query, &v[begin], &sums.lower[begin]);
+    }
+  });
+  return sums;
+}
+
+// Fills balance, degree, laplacian_scores and their totals.  Columns: 1; the scores, or their whole
+// part and the rest.
+template <int K>
+void Sweep::finish(const std::vector<double>& sorted, int n_threads) {
+  const auto n = std::ssize(sorted);
+  const auto column = [&](double s, int k) {
+    if (k == 0) return 1.0;
+    if (K == 2) return s;
+    return k == 1 ? std::rint(s) : s - std::rint(s);
+  };
+  std::vector<double> v(K * n);
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto p = begin; p < end; ++p)
+      for (int k = 0; k < K; ++k) v[K * p + k] = inner(slot_[p]) * column(sorted[p], k);
+  });
+  const Sums<K> sums = sum_partners<K>(v, n_threads);
+  struct Totals {
+    double active = 0, balance = 0, laplacian = 0;
+  };
+  std::vector<Totals> totals((n + kChunk - 1) / kChunk);
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    Totals& total = totals[begin / kChunk];
+    for (auto p = begin; p < end; ++p) {
+      const auto row = pairs_->row_of(slot_[p]);
+      const double weight = outer(slot_[p]), s = sorted[p];
+      const double above = sums.upper[K * p], below = sums.lower[K * p];
+      balance[row] = weight * (above - below);
+      degree[row] = weight * (above + below);
+      total.active += weight * above;
+      total.balance += balance[row] * s;
+      if constexpr (K > 1) {
+        double product = 0;
+        for (int k = 1; k < K; ++k)
+          product += (above + below) * column(s, k) - (sums.upper[K * p + k] + sums.lower[K * p + k]);
+        laplacian_scores[row] = weight * product;
+        total.laplacian += laplacian_scores[row] * s;
+      }
+    }
+  });
+  for (const Totals& total : totals) {
+    n_active += total.active;
+    balance_scores += total.balance;
+    scores_laplacian_scores += total.laplacian;
+  }
+}
+
+template <int K>
+void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* result,
+                              int n_threads) const {
+  const auto n = std::ssize(slot_);
+  std::vector<double> by_position(K * n);
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto p = begin; p < end; ++p)
+      for (int k = 0; k < K; ++k)
+        by_position[K * p + k] = inner(slot_[p]) * v[stride * pairs_->row_of(slot_[p]) + k];
+  });
+  const Sums<K> sums = sum_partners<K>(by_position, n_threads);
+  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto p = begin; p < end; ++p) {
+      const auto row = pairs_->row_of(slot_[p]);
+      for (int k = 0; k < K; ++k)
+        result[stride * row + k] =
+            degree[row] * v[stride * row + k] -
+            outer(slot_[p]) * (sums.upper[K * p + k] + sums.lower[K * p + k]);
+    }
+  });
+}
+
+void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
+                      int n_threads) const {
+  std::int64_t k = 0;
+  for (; k + 4 <= n_columns; k += 4) laplacian_columns<4>(v + k, n_columns, result + k, n_threads);
+  for (; k < n_columns; ++k) laplacian_columns<1>(v + k, n_columns, result + k, n_threads);
+}
+
+template <class Real>
+void Sweep::laplacian_rows(std::int64_t first_query, std::int64_t last_query, const Real* v,
+                           std::int64_t n_columns, Real* result) const {
+  const auto first_slot = pairs_->query_start[first_query];
+  RowSums<Real> sums;
+  std::vector<std::uint32_t> document;
+  for (auto q = first_query; q < last_query; ++q) {
+    const auto begin = pairs_->query_start[q];
+    const SortedQuery query = sorted_query(q);
+    const Real* rows = v + (begin - first_slot) * n_columns;
+    Real* products = result + (begin - first_slot) * n_columns;
+    document.resize(query.n_documents);
+    for (std::uint32_t p = 0; p < query.n_documents; ++p)
+      document[p] = static_cast<std::uint32_t>(slot_[begin + p] - begin);
+    for (std::uint32_t i = 0; i < query.n_documents; ++i) {
+      const auto d = static_cast<Real>(degree[pairs_->row_of(begin + i)]);
+      for (std::int64_t k = 0; k < n_columns; ++k)
+        products[i * n_columns + k] = d * rows[i * n_columns + k];
+    }
+    if (query.n_levels < 2) continue;
+    sums.subtract_partners(query, document.data(),
+                           pairs_->inner.empty() ? nullptr : &pairs_->inner[begin],
+                           pairs_->outer.empty() ? nullptr : &pairs_->outer[begin], rows,
+                           static_cast<std::size_t>(n_columns), products);
+  }
+}
+
+template void Sweep::laplacian_rows<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
+                                           float*) const;
+template void Sweep::laplacian_rows<double>(std::int64_t, std::int64_t, const double*,
+                                            std::int64_t, double*) const;
+
+}  // namespace ranksvm
