@@ -1,0 +1,313 @@
+// The only place, with svmlight_bindings.cpp, that knows Python: shapes, dtypes and the GIL.
+//
+// Array arguments are never converted: a temporary copy would swallow results and hide costs.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "design_matrix.hpp"
+#include "sweep.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_svmlight(nb::module_& m);
+
+namespace {
+
+using namespace ranksvm;
+
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+Out<T, 1> new_vector(std::int64_t n) {
+  auto data = std::make_unique<T[]>(n);
+  T* raw = data.get();
+  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner);
+}
+
+template <class T>
+Out<T, 2> new_matrix(std::int64_t n, std::int64_t d) {
+  auto data = std::make_unique_for_overwrite<T[]>(n * d);
+  T* raw = data.get();
+  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)}, owner);
+}
+
+Counting counting_named(const std::string& name) {
+  if (name == "auto") return Counting::automatic;
+  if (name == "merge") return Counting::merge;
+  if (name == "levels") return Counting::levels;
+  if (name == "pairs") return Counting::pairs;
+  throw std::invalid_argument("unknown way of counting '" + name + "'");
+}
+
+template <class T>
+std::vector<T> copy(const std::optional<In<T, 1>>& array) {
+  if (!array) return {};
+  return {array->data(), array->data() + array->shape(0)};
+}
+
+std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
+                                                  const In<std::int64_t, 1>& query_start,
+                                                  const std::optional<In<std::int64_t, 1>>& order,
+                                                  const std::optional<In<double, 1>>& row_weight,
+                                                  const std::optional<In<double, 1>>& query_weight,
+                                                  int n_threads) {
+  const auto n = static_cast<std::int64_t>(y.shape(0));
+  require(n < (std::int64_t{1} << 32) - 1, "at most 2^32 - 2 documents");
+  require(query_start.shape(0) >= 1 && query_start.data()[0] == 0 &&
+              query_start.data()[query_start.shape(0) - 1] == n,
+          "query_start must rise from 0 to the number of documents");
+  for (std::size_t q = 1; q < query_start.shape(0); ++q)
+    require(query_start.data()[q - 1] <= query_start.data()[q], "query_start must not fall");
+  if (order) {
+    require(order->shape(0) == y.shape(0), "order must have one entry per document");
+    for (std::size_t i = 0; i < order->shape(0); ++i)
+      require(order->data()[i] >= 0 && order->data()[i] < n, "order must be a permutation");
+  }
+  require(!row_weight || row_weight->shape(0) == y.shape(0), "one row weight per document");
+  require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
+          "one query weight per query");
+  auto starts = copy<std::int64_t>(query_start);
+  auto rows = copy<std::int64_t>(order);
+  const nb::gil_scoped_release release;
+  return std::make_shared<PreferencePairs>(
+      y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,
+      query_weight ? query_weight->data() : nullptr, n_threads);
+}
+
+std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& pairs,
+                                  const In<double, 1>& scores, double margin,
+                                  const std::string& counting, bool with_laplacian, int n_threads) {
+  require(static_cast<std::int64_t>(scores.shape(0)) == pairs->n_documents(),
+          "one score per document");
+  const Counting way = counting_named(counting);
+  const nb::gil_scoped_release release;
+  return std::make_shared<Sweep>(pairs, scores.data(), margin, way, with_laplacian, n_threads);
+}
+
+template <class T>
+auto vector_view(const std::vector<T>& values) {
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()},
+                                                      nb::handle());
+}
+
+Out<double, 1> laplacian_vector(const Sweep& sweep, const In<double, 1>& v, int n_threads) {
+  require(static_cast<std::int64_t>(v.shape(0)) == sweep.pairs().n_documents(),
+          "v must have one row per document");
+  auto result = new_vector<double>(sweep.pairs().n_documents());
+  const nb::gil_scoped_release release;
+  sweep.laplacian(v.data(), 1, result.data(), n_threads);
+  return result;
+}
+
+Out<double, 2> laplacian_block(const Sweep& sweep, const In<double, 2>& v, int n_threads) {
+  require(static_cast<std::int64_t>(v.shape(0)) == sweep.pairs().n_documents(),
+          "v must have one row per document");
+  const auto n_columns = static_cast<std::int64_t>(v.shape(1));
+  auto result = new_matrix<double>(sweep.pairs().n_documents(), n_columns);
+  const nb::gil_scoped_release release;
+  sweep.laplacian(v.data(), n_columns, result.data(), n_threads);
+  return result;
+}
+
+template <class Real>
+Out<Real, 2> laplacian_rows(const Sweep& sweep, std::int64_t first_query, std::int64_t last_query,
+                            const In<Real, 2>& v) {
+  const auto& pairs = sweep.pairs();
+  require(0 <= first_query && first_query <= last_query && last_query <= pairs.n_queries(),
+          "no such queries");
+  const auto n = pairs.query_start[last_query] - pairs.query_start[first_query];
+  require(static_cast<std::int64_t>(v.shape(0)) == n, "one row per document of these queries");
+  auto result = new_matrix<Real>(n, v.shape(1));
+  const nb::gil_scoped_release release;
+  sweep.laplacian_rows(first_query, last_query, v.data(), v.shape(1), result.data());
+  return result;
+}
+
+// Holds views of the arrays of one kind of matrix.
+template <class Matrix>
+struct Held {
+  Matrix matrix;
+};
+
+template <class Matrix, class Real>
+void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
+  cls.def(name,
+          [](const Held<Matrix>& held, std::int64_t first, std::int64_t last,
+             const std::optional<In<std::int64_t, 1>>& rows, std::int64_t first_column,
+             std::int64_t last_column, const In<double, 1>& shift, const In<double, 1>& scale) {
+            const auto& X = held.matrix;
+            const auto d = static_cast<std::size_t>(X.n_columns);
+            require(shift.shape(0) == d && scale.shape(0) == d, "one shift and scale per column");
+            require(0 <= first_column && first_column <= last_column && last_column <= X.n_columns,
+                    "no such columns");
+            require(0 <= first && first <= last && last <= X.n_rows, "no such rows");
+            if (rows)
+              require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows,
+                      "rows must be a permutation");
+            auto result = new_matrix<Real>(last - first, last_column - first_column);
+            const nb::gil_scoped_release release;
+            gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first,
+                        first_column, last_column, shift.data(), scale.data(), result.data());
+            return result;
+          },
+          "first"_a, "last"_a, "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
+          "shift"_a.noconvert(), "scale"_a.noconvert(),
+          "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense.");
+}
+
+template <class Matrix>
+void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
+  const auto product = [](auto apply, const Matrix& X, const In<double, 1>& v, std::int64_t n_in,
+                          std::int64_t n_out, int n_threads) {
+    require(static_cast<std::int64_t>(v.shape(0)) == n_in, "the vector does not fit the matrix");
+    auto result = new_vector<double>(n_out);
+    const nb::gil_scoped_release release;
+    apply(X, v.data(), result.data(), n_threads);
+    return result;
+  };
+  cls.def("dot",
+          [product](const Held<Matrix>& held, const In<double, 1>& w, int n_threads) {
+            const auto& X = held.matrix;
+            return product(multiply<Matrix>, X, w, X.n_columns, X.n_rows, n_threads);
+          },
+          "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, summed in float64.");
+  cls.def("t_dot",
+          [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
+            const auto& X = held.matrix;
+            return product(multiply_transposed<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
+          },
+          "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, summed in float64.");
+  cls.def("weighted_squares",
+          [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
+            const auto& X = held.matrix;
+            return product(weighted_squares<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
+          },
+          "u"_a.noconvert(), "n_threads"_a = 1, "(X * X).T @ u, summed in float64.");
+  bind_gather<Matrix, float>(cls, "gather32");
+  bind_gather<Matrix, double>(cls, "gather64");
+}
+
+template <class Value>
+void bind_dense(nb::module_& m, const char* name) {
+  using Matrix = DenseMatrix<Value>;
+  nb::class_<Held<Matrix>> cls(m, name, "A view of a C-contiguous matrix.");
+  cls.def("__init__",
+          [](Held<Matrix>* self, const In<Value, 2>& X) {
+            new (self) Held<Matrix>{{static_cast<std::int64_t>(X.shape(0)),
+                                     static_cast<std::int64_t>(X.shape(1)), X.data()}};
+          },
+          "X"_a.noconvert(), nb::keep_alive<1, 2>());
+  bind_matrix_operations<Matrix>(cls);
+}
+
+template <class Value, class Index>
+void bind_csr(nb::module_& m, const char* name) {
+  using Matrix = CsrMatrix<Value, Index>;
+  nb::class_<Held<Matrix>> cls(m, name, "A view of the arrays of a CSR matrix.");
+  cls.def("__init__",
+          [](Held<Matrix>* self, const In<Index, 1>& indptr, const In<Index, 1>& indices,
+             const In<Value, 1>& data, std::int64_t n_columns) {
+            const auto n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+            const auto n_stored = static_cast<std::int64_t>(data.shape(0));
+            require(n_rows >= 0 && indptr.data()[0] == 0, "indptr must begin with 0");
+            for (std::int64_t i = 0; i < n_rows; ++i)
+              require(indptr.data()[i] <= indptr.data()[i + 1], "indptr must not fall");
+            require(indptr.data()[n_rows] <= n_stored &&
+                        indptr.data()[n_rows] <= static_cast<std::int64_t>(indices.shape(0)),
+                    "indptr points beyond the stored values");
+            for (std::int64_t k = 0; k < indptr.data()[n_rows]; ++k)
+              require(indices.data()[k] >= 0 && indices.data()[k] < n_columns,
+                      "a column index lies outside the matrix");
+            new (self)
+                Held<Matrix>{{n_rows, n_columns, indptr.data(), indices.data(), data.data()}};
+          },
+          "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+  bind_matrix_operations<Matrix>(cls);
+}
+
+// Solves L L' x = b in place of b, for a lower triangular L.
+Out<double, 1> cholesky_solve(const In<double, 2>& L, const In<double, 1>& b) {
+  const auto d = static_cast<std::int64_t>(b.shape(0));
+  require(static_cast<std::int64_t>(L.shape(0)) == d && static_cast<std::int64_t>(L.shape(1)) == d,
+          "L must be square and fit b");
+  auto result = new_vector<double>(d);
+  double* x = result.data();
+  for (std::int64_t i = 0; i < d; ++i) {
+    const double* row = L.data() + i * d;
+    double sum = b.data()[i];
+    for (std::int64_t k = 0; k < i; ++k) sum -= row[k] * x[k];
+    x[i] = sum / row[i];
+  }
+  for (std::int64_t i = d; i-- > 0;) {
+    const double* row = L.data() + i * d;
+    x[i] /= row[i];
+    for (std::int64_t k = 0; k < i; ++k) x[k] -= row[k] * x[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The sweeps over preference pairs, products with X, and file parsing.";
+
+  nb::class_<PreferencePairs>(m, "PreferencePairs", "Labels, queries and weights of the pairs.")
+      .def(nb::new_(&make_pairs), "y"_a.noconvert(), "query_start"_a.noconvert(),
+           "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
+           "query_weight"_a.noconvert().none(), "n_threads"_a = 1)
+      .def_prop_ro("pair_weight",
+                   [](const PreferencePairs& self) { return vector_view(self.pair_weight); },
+                   nb::rv_policy::reference_internal, "Total weight of the pairs of each query.")
+      .def_prop_ro("n_levels",
+                   [](const PreferencePairs& self) { return vector_view(self.n_levels); },
+                   nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
+
+  nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
+      .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "counting"_a,
+           "with_laplacian"_a, "n_threads"_a = 1)
+      .def_prop_ro("balance", [](const Sweep& self) { return vector_view(self.balance); },
+                   nb::rv_policy::reference_internal)
+      .def_prop_ro("degree", [](const Sweep& self) { return vector_view(self.degree); },
+                   nb::rv_policy::reference_internal)
+      .def_prop_ro("laplacian_scores",
+                   [](const Sweep& self) { return vector_view(self.laplacian_scores); },
+                   nb::rv_policy::reference_internal)
+      .def_ro("n_active", &Sweep::n_active)
+      .def_ro("balance_scores", &Sweep::balance_scores)
+      .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)
+      .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
+      .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
+      .def("laplacian_rows", &laplacian_rows<float>, "first_query"_a, "last_query"_a,
+           "v"_a.noconvert())
+      .def("laplacian_rows", &laplacian_rows<double>, "first_query"_a, "last_query"_a,
+           "v"_a.noconvert());
+
+  bind_dense<float>(m, "DenseMatrix32");
+  bind_dense<double>(m, "DenseMatrix64");
+  bind_csr<float, std::int32_t>(m, "CsrMatrix32");
+  bind_csr<double, std::int32_t>(m, "CsrMatrix64");
+  bind_csr<float, std::int64_t>(m, "CsrMatrix32Long");
+  bind_csr<double, std::int64_t>(m, "CsrMatrix64Long");
+  m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
+  bind_svmlight(m);
+}
