@@ -1,0 +1,123 @@
+"""The design matrix X: one face for dense and sparse rows in single and double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+Vector = NDArray[np.float64]
+
+
+class DesignMatrix:
+    """Products with X, which stays where and as it is.
+
+    X is touched only through these products, so that nothing above needs to know how it is stored.
+    Sums are in float64 whatever the storage, and the same to the last bit for every number of
+    threads.
+
+    Attributes
+    ----------
+    shape : tuple of (n_samples, n_features)
+    n_stored : int
+        Number of stored values.
+    """
+
+    def __init__(self, core: Any, shape: tuple[int, int], n_stored: int) -> None:
+        self._core = core
+        self.shape = shape
+        self.n_stored = n_stored
+
+    @classmethod
+    def from_array(cls, X: Any) -> DesignMatrix:
+        """View an array as a design matrix.
+
+        Parameters
+        ----------
+        X : ndarray (C-contiguous) or SciPy CSR matrix, of shape (n_samples, n_features), float32 \
+or float64
+
+        Raises
+        ------
+        TypeError
+            If X is anything else: nothing is converted silently.
+        """
+        if isinstance(X, np.ndarray):
+            kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
+            if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
+                raise TypeError("X must be a C-contiguous matrix of float32 or float64")
+            return cls(kind(X), X.shape, X.size)
+        if getattr(X, "format", None) == "csr":
+            return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1])
+        raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
+
+    @classmethod
+    def from_csr(
+        cls, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> DesignMatrix:
+        """View the three arrays of a CSR matrix; index arrays both int32 or both int64."""
+        kinds = {
+            ("f4", "i4"): _core.CsrMatrix32,
+            ("f8", "i4"): _core.CsrMatrix64,
+            ("f4", "i8"): _core.CsrMatrix32Long,
+            ("f8", "i8"): _core.CsrMatrix64Long,
+        }
+        if indptr.dtype != indices.dtype:
+            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+        kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
+        if kind is None:
+            raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
+        core = kind(indptr, indices, values, n_features)
+        return cls(core, (len(indptr) - 1, n_features), int(indptr[-1]))
+
+    def dot(self, w: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X @ w``, of shape (n_samples,)."""
+        product: Vector = self._core.dot(w, n_threads=n_threads)
+        return product
+
+    def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X.T @ u``, of shape (n_features,)."""
+        product: Vector = self._core.t_dot(u, n_threads=n_threads)
+        return product
+
+    def weighted_squares(self, u: Vector, n_threads: int = 1) -> Vector:
+        """Return ``(X * X).T @ u``, of shape (n_features,)."""
+        squares: Vector = self._core.weighted_squares(u, n_threads=n_threads)
+        return squares
+
+    def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return the mean of each column and the reciprocal of its standard deviation.
+
+        Constant columns get the factor 1.
+        """
+        ones = np.full(self.shape[0], 1.0 / self.shape[0])
+        mean = self.t_dot(ones, n_threads)
+        square = self.weighted_squares(ones, n_threads)
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+        constant = deviation <= 1e-7 * np.abs(mean)
+        return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+
+    def gather(
+        self,
+        rows: tuple[int, int, NDArray[np.int64] | None],
+        columns: tuple[int, int],
+        shift: Vector,
+        scale: Vector,
+        dtype: type[np.floating],
+    ) -> NDArray[np.floating]:
+        """Copy a block of ``(X - shift) * scale``, dense.
+
+        Parameters
+        ----------
+        rows : tuple (first, last, order)
+            The rows ``order[first:last]``, or ``first:last`` where order is None.
+        columns : tuple (first, last)
+        shift, scale : ndarray of shape (n_features,)
+        dtype : numpy.float32 or numpy.float64
+        """
+        gather = self._core.gather32 if dtype is np.float32 else self._core.gather64
+        block: NDArray[np.floating] = gather(*rows, *columns, shift, scale)
+        return block

@@ -1,0 +1,202 @@
+"""The RankSVM objective in weight space, and its certificate.
+
+    P(w) = 0.5 |w|^2 + c * L(X w)
+
+For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the optimum from below:
+
+    D = c * (L(s) - g's) - 0.5 |c X'g|^2  <=  min P.
+
+At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared norm of the
+(sub)gradient of P: the certificate costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .design_matrix import DesignMatrix
+from .hessian import weight_space_hessian
+from .pair_loss import Hinge, LossEvaluation, SquaredHinge, SquaredHingeEvaluation
+
+Vector = NDArray[np.float64]
+
+
+class LinearObjective:
+    """The objective of a linear ranker.
+
+    Parameters
+    ----------
+    X : DesignMatrix, ndarray or CSR matrix of shape (n_samples, n_features)
+    loss : SquaredHinge or Hinge
+    c : float
+        Weight of the loss.
+    n_threads : int, default=1
+    """
+
+    def __init__(
+        self, X: ArrayLike | DesignMatrix, loss: SquaredHinge | Hinge, c: float, n_threads: int = 1
+    ) -> None:
+        self.X = X if isinstance(X, DesignMatrix) else DesignMatrix.from_array(X)
+        self.loss = loss
+        self.c = float(c)
+        self.n_threads = n_threads
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return self.X.shape[1]
+
+    @cached_property
+    def standardization(self) -> tuple[Vector, Vector]:
+        """Shift and scale of each feature, as used for the explicit Hessian."""
+        return self.X.standardization(self.n_threads)
+
+    def evaluate(self, w: ArrayLike) -> LinearEvaluation:
+        """Evaluate the objective at weights of shape (n_features,)."""
+        weights = np.ascontiguousarray(w, dtype=np.float64)
+        scores = self.X.dot(weights, self.n_threads)
+        return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
+
+
+class LinearEvaluation:
+    """The objective at given weights.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+    scores : ndarray of shape (n_samples,)
+    value : float
+    """
+
+    def __init__(
+        self, objective: LinearObjective, weights: Vector, scores: Vector, loss: LossEvaluation
+    ) -> None:
+        self.weights, self.scores = weights, scores
+        self.loss = loss
+        self._objective = objective
+        self.value: float = 0.5 * float(weights @ weights) + objective.c * loss.value
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """The (sub)gradient ``w + c X'g``, of shape (n_features,)."""
+        objective = self._objective
+        gradient = objective.X.t_dot(self.loss.gradient, objective.n_threads)
+        gradient *= objective.c
+        gradient += self.weights
+        return gradient
+
+    @cached_property
+    def absolute_gap(self) -> float:
+        """``P - D``: no point is better than this one by more."""
+        return 0.5 * float(self.gradient @ self.gradient)
+
+    @property
+    def lower_bound(self) -> float:
+        """The dual value D, a lower bound of the optimum."""
+        return self.value - self.absolute_gap
+
+    @property
+    def duality_gap(self) -> float:
+        """The relative duality gap ``(P - D) / max(|P|, tiny)``."""
+        return self.absolute_gap / max(abs(self.value), np.finfo(np.float64).tiny)
+
+    @property
+    def _smooth_loss(self) -> SquaredHingeEvaluation:
+        if not isinstance(self.loss, SquaredHingeEvaluation):
+            raise TypeError("the hinge loss has no second derivatives; use the squared hinge")
+        return self.loss
+
+    def image(self, p: Vector) -> Vector:
+        """Return ``X p``, how the scores move when the weights move along p."""
+        return self._objective.X.dot(p, self._objective.n_threads)
+
+    def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
+        """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX``.
+
+        `image` is ``X p``, if it is known already.
+        """
+        objective = self._objective
+        scores = self.image(p) if image is None else image
+        curvature = self._smooth_loss.hessian_product(scores)
+        product = objective.X.t_dot(curvature, objective.n_threads)
+        product *= objective.c
+        product += p
+        return product
+
+    def hessian_diagonal_bound(self) -> Vector:
+        """Bound the diagonal of the Hessian: ``1 + c (X * X)' diag(H)``, pairs taken singly."""
+        objective = self._objective
+        diagonal = self._smooth_loss.hessian_diagonal
+        return 1 + objective.c * objective.X.weighted_squares(diagonal, objective.n_threads)
+
+    def hessian(self) -> NDArray[np.float64]:
+        """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""
+        scaled, scale = self.scaled_hessian()
+        return scaled / np.outer(scale, scale)
+
+    def scaled_hessian(
+        self, dtype: type[np.floating] = np.float64
+    ) -> tuple[NDArray[np.float64], Vector]:
+        """Form the Hessian explicitly, for standardised features.
+
+        Parameters
+        ----------
+        dtype : numpy.float32 or numpy.float64
+            Precision of the products.
+
+        Returns
+        -------
+        hessian : ndarray of shape (n_features, n_features)
+            ``diag(scale) (I + c X'HX) diag(scale)``.
+        scale : ndarray of shape (n_features,)
+        """
+        objective = self._objective
+        shift, scale = objective.standardization
+        scaled = weight_space_hessian(
+            objective.X, self._smooth_loss, shift, scale, dtype, objective.n_threads
+        )
+        scaled *= objective.c
+        scaled[np.diag_indices_from(scaled)] += scale**2
+        return scaled, scale
+
+    def along(self, p: Vector, image: Vector | None = None) -> Line:
+        """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
+        return Line(self._objective, self, p, self.image(p) if image is None else image)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The objective along a direction: a trial costs a sweep over the scores, no pass over X."""
+
+    objective: LinearObjective
+    start: LinearEvaluation
+    direction: Vector
+    image: Vector
+
+    @cached_property
+    def slope(self) -> float:
+        """The derivative at the start."""
+        return float(self.start.gradient @ self.direction)
+
+    def trial(self, step: float) -> Trial:
+        """Evaluate at ``w + step * p``."""
+        weights = self.start.weights + step * self.direction
+        scores = self.start.scores + step * self.image
+        loss = self.objective.loss.evaluate(scores)
+        evaluation = LinearEvaluation(self.objective, weights, scores, loss)
+        slope = float(weights @ self.direction)
+        slope += self.objective.c * float(loss.gradient @ self.image)
+        return Trial(step, slope, evaluation)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A point on a line: the step, the derivative along the line there, and the evaluation."""
+
+    step: float
+    slope: float
+    evaluation: LinearEvaluation

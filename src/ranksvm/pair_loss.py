@@ -1,0 +1,225 @@
+"""Losses over preference pairs, in score space.
+
+With preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}`` of weight ``v_ij``, a loss is
+
+    L(s) = sum over (i, j) in P of  v_ij * phi(s_i - s_j).
+
+It knows scores, labels and queries; neither X nor w nor C. All that is O(pairs) in these formulas
+follows from the active pairs ``margin - (s_i - s_j) > 0`` by way of three vectors, which one sweep
+over the sorted scores yields: the balance ``l+ - l-`` and degree ``l+ + l-`` of the documents, and
+products with the Laplacian M of the graph of active pairs (Lee and Lin 2014, section 2.2; Airola
+et al. 2011, equations 3 and 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .queries import QueryGroups
+
+Vector = NDArray[np.float64]
+
+COUNTINGS = ("auto", "merge", "levels", "pairs")
+
+
+class LossEvaluation(Protocol):
+    """The loss at given scores; immutable."""
+
+    @property
+    def value(self) -> float:
+        """The loss L(s)."""
+
+    @property
+    def gradient(self) -> Vector:
+        """A subgradient of L at s, of shape (n_samples,)."""
+
+    @property
+    def slope(self) -> float:
+        """The inner product ``gradient' s``."""
+
+
+class PairLoss:
+    """Preference pairs, and sweeps over them; the base of the losses.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Relevance labels, larger is better. Only their order within a query matters.
+    groups : QueryGroups, optional
+        The queries; one query by default.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Row weights.
+    query_weight : ndarray of shape (n_queries,), optional
+        Query weights. The pair (i, j) of query q weighs
+        ``query_weight[q] * sample_weight[i] * sample_weight[j]``.
+    margin : float, default=1.0
+        The margin rho of the loss.
+    counting : {"auto", "merge", "levels", "pairs"}, default="auto"
+        How active pairs are counted; results agree up to rounding. For a query of m documents with
+        k distinct labels: ``merge`` costs O(m log m), ``levels`` O(m k), ``pairs`` O(m^2).
+    n_threads : int, default=1
+        Threads to use. Results do not depend on it, to the last bit.
+
+    Attributes
+    ----------
+    n_pairs : int or float
+        Total weight of the pairs: their number, if there are no weights.
+    pairs_per_query : ndarray of shape (n_queries,)
+        The same for each query.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        groups: QueryGroups | None = None,
+        *,
+        sample_weight: Vector | None = None,
+        query_weight: Vector | None = None,
+        margin: float = 1.0,
+        counting: str = "auto",
+        n_threads: int = 1,
+    ) -> None:
+        labels = np.ascontiguousarray(y, dtype=np.float64)
+        self.groups = groups or QueryGroups.from_qid(None, len(labels))
+        self.margin = float(margin)
+        self.counting = counting
+        self.n_threads = n_threads
+        self._pairs = _core.PreferencePairs(
+            labels,
+            self.groups.indptr,
+            self.groups.order,
+            sample_weight,
+            query_weight,
+            n_threads=n_threads,
+        )
+        self.pairs_per_query: Vector = self._pairs.pair_weight
+        total = float(self.pairs_per_query.sum())
+        self.n_pairs = int(total) if sample_weight is query_weight is None else total
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.groups.n_samples
+
+    def sweep(self, scores: ArrayLike, *, with_laplacian: bool) -> _core.Sweep:
+        """Find the active pairs at `scores`."""
+        return _core.Sweep(
+            self._pairs,
+            np.ascontiguousarray(scores, dtype=np.float64),
+            self.margin,
+            self.counting,
+            with_laplacian,
+            n_threads=self.n_threads,
+        )
+
+
+class Hinge(PairLoss):
+    """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
+
+    With N the weight of the active pairs and b their balance, ``L = margin N + b's`` and b is a
+    subgradient (Airola et al. 2011, equations 3 and 4).
+    """
+
+    def evaluate(self, scores: ArrayLike) -> HingeEvaluation:
+        """Evaluate the loss at scores of shape (n_samples,)."""
+        sweep = self.sweep(scores, with_laplacian=False)
+        return HingeEvaluation(
+            value=self.margin * sweep.n_active + sweep.balance_scores,
+            gradient=sweep.balance,
+            slope=sweep.balance_scores,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HingeEvaluation:
+    """The hinge loss at given scores."""
+
+    value: float
+    gradient: Vector
+    slope: float
+
+
+class SquaredHinge(PairLoss):
+    """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
+
+    With N the weight of the active pairs, b their balance and M their Laplacian,
+
+        L = margin^2 N + 2 margin b's + s'Ms,    gradient = 2 (M s + margin b),    Hessian = 2 M.
+    """
+
+    def evaluate(self, scores: ArrayLike) -> SquaredHingeEvaluation:
+        """Evaluate the loss at scores of shape (n_samples,)."""
+        return SquaredHingeEvaluation(self, self.sweep(scores, with_laplacian=True))
+
+
+class SquaredHingeEvaluation:
+    """The squared hinge loss at given scores, with its generalised Hessian 2 M.
+
+    Attributes
+    ----------
+    value : float
+    gradient : ndarray of shape (n_samples,)
+    slope : float
+        ``gradient' s``.
+    """
+
+    def __init__(self, loss: SquaredHinge, sweep: _core.Sweep) -> None:
+        margin = loss.margin
+        curvature = sweep.scores_laplacian_scores
+        self._loss, self._sweep = loss, sweep
+        self.value: float = (
+            margin**2 * sweep.n_active + 2 * margin * sweep.balance_scores + curvature
+        )
+        self.gradient: Vector = 2 * (sweep.laplacian_scores + margin * sweep.balance)
+        self.slope: float = 2 * (curvature + margin * sweep.balance_scores)
+
+    @property
+    def groups(self) -> QueryGroups:
+        """The queries; the Hessian has one diagonal block for each."""
+        return self._loss.groups
+
+    @property
+    def hessian_diagonal(self) -> Vector:
+        """The diagonal of the Hessian, of shape (n_samples,)."""
+        return 2 * self._sweep.degree
+
+    def hessian_product(self, v: ArrayLike) -> NDArray[np.float64]:
+        """Multiply by the Hessian.
+
+        Parameters
+        ----------
+        v : array-like of shape (n_samples,) or (n_samples, k)
+
+        Returns
+        -------
+        ndarray of the shape of `v`
+        """
+        block = np.ascontiguousarray(v, dtype=np.float64)
+        product: NDArray[np.float64] = self._sweep.laplacian(block, n_threads=self._loss.n_threads)
+        product *= 2
+        return product
+
+    def hessian_rows(
+        self, first_query: int, last_query: int, rows: NDArray[np.floating]
+    ) -> NDArray[np.floating]:
+        """Multiply by the diagonal block of consecutive queries, on the calling thread.
+
+        Parameters
+        ----------
+        first_query, last_query : int
+            The queries ``first_query .. last_query - 1``.
+        rows : ndarray of shape (n_rows, k), float32 or float64
+            One row for each place of these queries (see `QueryGroups`).
+
+        Returns
+        -------
+        ndarray of the shape and dtype of `rows`
+        """
+        product: NDArray[np.floating] = self._sweep.laplacian_rows(first_query, last_query, rows)
+        product *= 2
+        return product
