@@ -1,0 +1,130 @@
+"""Trust-region Newton with preconditioned conjugate gradients (TRON; Lee and Lin 2014)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .line_search import line_search
+from .result import Callback, Objective, Progress, SolverResult, Status
+
+Vector = NDArray[np.float64]
+
+def trust_region(
+    objective: Objective,
+    w0: Vector,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    max_products: int = 500,
+    callback: Callback | None = None,
+) -> SolverResult:
+    """Minimise by Newton steps found by conjugate gradients inside a trust region.
+
+    While the relative duality gap exceeds `tol`:
+
+    1. minimise the quadratic model inside the region by Steihaug's conjugate gradients, with the
+       diagonal of the Hessian as preconditioner, just accurately enough,
+    2. search along the step; a trial costs a sweep over the scores, no pass over X,
+    3. set the radius from the length of the step that the search accepted: where the model was too
+       hopeful the region shrinks to it, where the region was in the way it grows beyond it.
+
+    Since the search replaces the rejection of steps, every iteration makes progress.
+
+    Parameters
+    ----------
+    objective : Objective
+    w0 : ndarray of shape (objective.size,)
+    tol : float, default=1e-3
+        Relative duality gap at which to stop.
+    max_iter : int, default=1000
+    max_products : int, default=500
+        Most products with the Hessian in one iteration.
+    callback : callable, optional
+        Called with each `Iteration`; stops the solver by returning True.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress = Progress(tol, max_iter, callback)
+    current = objective.evaluate(w0)
+    status = progress.record(current, 0.0)
+    radius = np.inf
+    while status is None:
+        model = _steihaug(current, radius, _forcing(current, tol), max_products)
+        progress.n_products += model.n_products
+        trial, n_trials = line_search(current.along(model.step, model.image))
+        progress.n_evaluations += n_trials
+        if trial is None:
+            status = Status.STALLED
+            break
+        if trial.step < 0.5 or model.at_boundary:
+            radius = (4 if model.at_boundary else 2) * trial.step * model.length
+        current = trial.evaluation
+        status = progress.record(current, trial.step)
+    return progress.result(current, status)
+
+
+def _forcing(evaluation: Any, tol: float) -> float:
+    """How far conjugate gradients reduce the residual: no further than `tol` asks for."""
+    target = np.sqrt(2 * tol * abs(evaluation.value))
+    norm = float(np.linalg.norm(evaluation.gradient))
+    return float(np.clip(0.5 * target / norm, 1e-2, 0.3))
+
+
+@dataclass(frozen=True)
+class ModelStep:
+    """A step for the quadratic model, its image, and its length in the preconditioner's norm."""
+
+    step: Vector
+    image: Vector
+    length: float
+    at_boundary: bool
+    n_products: int
+
+
+def _steihaug(current: Any, radius: float, accuracy: float, max_products: int) -> ModelStep:
+    """Minimise the model ``g'p + 0.5 p'Hp`` within ``|p| <= radius`` by conjugate gradients.
+
+    Norms are those of the preconditioner, ``|p|^2 = p' diag p``. The images of the directions are
+    carried along, so that the step's own image needs no further pass over X.
+    """
+    metric = current.hessian_diagonal_bound()
+    gradient = current.gradient
+    step = np.zeros_like(gradient)
+    residual = -gradient
+    direction = residual / metric
+    energy = float(residual @ direction)
+    goal = accuracy**2 * float(gradient @ gradient)
+    image = np.zeros_like(current.scores)
+    for n_products in range(1, max_products + 1):
+        moved = current.image(direction)
+        product = current.hessian_product(direction, moved)
+        alpha = energy / float(direction @ product)
+        to_boundary = _distance(step, direction, metric, radius)
+        at_boundary = alpha >= to_boundary
+        alpha = min(alpha, to_boundary)
+        step += alpha * direction
+        image += alpha * moved
+        residual -= alpha * product
+        if at_boundary or float(residual @ residual) <= goal:
+            break
+        scaled = residual / metric
+        energy, previous = float(residual @ scaled), energy
+        direction = scaled + (energy / previous) * direction
+    length = float(np.sqrt(step @ (metric * step)))
+    return ModelStep(step, image, length, at_boundary, n_products)
+
+
+def _distance(step: Vector, direction: Vector, metric: Vector, radius: float) -> float:
+    """The t >= 0 at which ``|step + t direction| = radius``."""
+    if not np.isfinite(radius):
+        return np.inf
+    a = float(direction @ (metric * direction))
+    b = float(step @ (metric * direction))
+    c = float(step @ (metric * step)) - radius**2
+    return float((-b + np.sqrt(max(b * b - a * c, 0.0))) / a)
