@@ -1,0 +1,46 @@
+"""Ranking support vector machines, trained exactly and with a certificate.
+
+Names are imported when they are first used, so that ``import ranksvm`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ConvergenceWarning": "training",
+    "RankSVM": "estimators",
+    "dump_svmlight": "files.svmlight",
+    "load_svmlight": "files.svmlight",
+    "pairwise_accuracy": "metrics",
+}
+
+if TYPE_CHECKING:
+    from .estimators import RankSVM
+    from .files.svmlight import dump_svmlight, load_svmlight
+    from .metrics import pairwise_accuracy
+    from .training import ConvergenceWarning
+
+__all__ = [
+    "ConvergenceWarning",
+    "RankSVM",
+    "__version__",
+    "dump_svmlight",
+    "load_svmlight",
+    "pairwise_accuracy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

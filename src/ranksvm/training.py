@@ -1,0 +1,284 @@
+"""From data and parameters to a certified linear ranker: what every face of the package calls."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .design_matrix import DesignMatrix
+from .objective import LinearObjective
+from .pair_loss import COUNTINGS, SquaredHinge
+from .queries import QueryGroups
+from .solvers import Callback, SolverResult, Status, newton, trust_region
+
+Vector = NDArray[np.float64]
+
+LOSSES = ("squared_hinge",)
+NORMALIZATIONS = ("documents", "pairs", "queries", None)
+SOLVERS = ("auto", "newton", "trust_region")
+
+
+class ConvergenceWarning(UserWarning):
+    """The solver stopped before the duality gap reached `tol`."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What to minimise, and how; see `RankSVM` for the meaning of each.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or not one of its names.
+    """
+
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    normalize: str | None = "documents"
+    solver: str = "auto"
+    counting: str = "auto"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_number("C", self.C, positive=True)
+        _require_number("tol", self.tol, positive=False)
+        _require_name("loss", self.loss, LOSSES)
+        _require_name("normalize", self.normalize, NORMALIZATIONS)
+        _require_name("solver", self.solver, SOLVERS)
+        _require_name("counting", self.counting, COUNTINGS)
+        _require_count("max_iter", self.max_iter, 0)
+        if self.n_threads is not None:
+            _require_count("n_threads", self.n_threads, 1)
+
+
+def _require_number(name: str, value: Any, *, positive: bool) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ValueError(f"{name} must be a number, not {value!r}")
+    bad = value <= 0 if positive else value < 0
+    if bad or not math.isfinite(value):
+        bound = "greater than 0" if positive else "0 or greater"
+        raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
+
+
+def _require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
+    if not (value is None or isinstance(value, str)) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
+
+
+def _require_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A trained linear ranker: the solver's result and what it was trained on."""
+
+    result: SolverResult
+    n_pairs: int | float
+    n_queries: int
+    solver: str
+    c: float
+
+
+def train(
+    X: DesignMatrix,
+    y: Vector,
+    qid: ArrayLike | None = None,
+    *,
+    parameters: Parameters,
+    sample_weight: Vector | None = None,
+    query_weight: ArrayLike | None = None,
+    w0: Vector | None = None,
+    callback: Callback | None = None,
+) -> Fit:
+    """Train a linear ranker.
+
+    Parameters
+    ----------
+    X : DesignMatrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), float64
+    qid : array-like of shape (n_samples,) or None
+    parameters : Parameters
+    sample_weight : ndarray of shape (n_samples,) or None
+    query_weight : array-like of shape (n_samples,) or None
+        One value per row, the same for all rows of a query.
+    w0 : ndarray of shape (n_features,) or None
+        Where to start; zero by default.
+    callback : callable, optional
+        Called with each `Iteration`; stops the solver by returning True.
+
+    Raises
+    ------
+    ValueError
+        If there is not a single preference pair to learn from.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the solver stopped before the relative duality gap reached `tol`.
+    """
+    n_threads = parameters.n_threads or available_threads()
+    groups = QueryGroups.from_qid(qid, X.shape[0])
+    weights = per_query_weight(query_weight, groups)
+    loss, c, n_pairs = weighted_loss(parameters, y, groups, sample_weight, weights, n_threads)
+    objective = LinearObjective(X, loss, c, n_threads)
+    name = choose_solver(X) if parameters.solver == "auto" else parameters.solver
+    minimize = {"newton": newton, "trust_region": trust_region}[name]
+    start = np.zeros(objective.size) if w0 is None else w0
+    result = minimize(
+        objective, start, tol=parameters.tol, max_iter=parameters.max_iter, callback=callback
+    )
+    _warn_unless_converged(result, parameters)
+    return Fit(result, n_pairs, groups.n_queries, name, c)
+
+
+def weighted_loss(
+    parameters: Parameters,
+    y: Vector,
+    groups: QueryGroups,
+    sample_weight: Vector | None,
+    query_weight: Vector | None,
+    n_threads: int,
+) -> tuple[SquaredHinge, float, int | float]:
+    """Return the loss, its weight c, and the number (total weight) of the pairs.
+
+    With n rows, N pairs, N_q pairs of query q and R queries that have pairs, a pair weighs
+    ``C n / N`` for ``normalize="documents"``, ``C / N`` for "pairs", ``C / (R N_q)`` for "queries"
+    and ``C`` for None. With weights, rows, pairs and queries count as often as they weigh, just as
+    if they had been repeated.
+    """
+
+    def loss_of(query_weight: Vector | None) -> SquaredHinge:
+        return SquaredHinge(
+            y,
+            groups,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            counting=parameters.counting,
+            n_threads=n_threads,
+        )
+
+    loss = loss_of(query_weight)
+    _require_pairs(loss)
+    C, N = float(parameters.C), loss.n_pairs
+    if parameters.normalize is None:
+        return loss, C, N
+    if parameters.normalize == "pairs":
+        return loss, C / N, N
+    if parameters.normalize == "documents":
+        return loss, C * _n_rows(groups, sample_weight, query_weight) / N, N
+    per_query = loss.pairs_per_query
+    weight = np.ones(groups.n_queries) if query_weight is None else query_weight
+    has_pairs = per_query > 0
+    share = np.divide(weight**2, per_query, out=np.zeros_like(weight), where=has_pairs)
+    return loss_of(share), C / float(weight[has_pairs].sum()), N
+
+
+def _n_rows(
+    groups: QueryGroups, sample_weight: Vector | None, query_weight: Vector | None
+) -> float:
+    if query_weight is None:
+        return groups.n_samples if sample_weight is None else float(sample_weight.sum())
+    rows = groups.per_row(query_weight)
+    return float(rows.sum() if sample_weight is None else rows @ sample_weight)
+
+
+def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vector | None:
+    """Reduce one weight per row to one per query.
+
+    Raises
+    ------
+    ValueError
+        If the length is wrong, a weight is negative or not finite, or the rows of a query differ.
+    """
+    if query_weight is None:
+        return None
+    by_row = row_weights("query_weight", query_weight, groups.n_samples)
+    assert by_row is not None
+    first = groups.indptr[:-1] if groups.order is None else groups.order[groups.indptr[:-1]]
+    weights = by_row[first]
+    differs = np.flatnonzero(groups.per_row(weights) != by_row)
+    if len(differs):
+        raise ValueError(
+            f"query_weight must be the same for all rows of a query; row {differs[0]} has "
+            f"{by_row[differs[0]]:g} where its query begins with another value"
+        )
+    return weights
+
+
+def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector | None:
+    """Check one non-negative finite weight per row; return float64.
+
+    Raises
+    ------
+    ValueError
+        Naming the array, the row and what was found there.
+    """
+    if weights is None:
+        return None
+    values = np.ascontiguousarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(n_samples, float(values))
+    if values.shape != (n_samples,):
+        raise ValueError(f"{name} has shape {values.shape} but there are {n_samples} rows")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"{name} must be finite and not negative; row {bad[0]} has {values[bad[0]]:g}"
+        )
+    return values
+
+
+def _require_pairs(loss: SquaredHinge) -> None:
+    if loss.n_pairs > 0:
+        return
+    if loss.n_samples < 2:
+        raise ValueError(
+            f"no preference pairs to learn from: a ranking needs at least 2 samples, found "
+            f"n_samples={loss.n_samples}"
+        )
+    raise ValueError(
+        "no preference pairs to learn from: within every query all rows have the same label or "
+        "weight 0; check y, qid and the weights"
+    )
+
+
+def _warn_unless_converged(result: SolverResult, parameters: Parameters) -> None:
+    if result.status is Status.CONVERGED or result.status is Status.STOPPED:
+        return
+    reached = f"the relative duality gap is {result.dual_gap:.2g}, above tol={parameters.tol:g}"
+    if result.status is Status.MAX_ITER:
+        remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
+    else:
+        remedy = "no further progress is possible in floating point; increase tol or scale X"
+    warnings.warn(f"not converged: {reached} ({remedy})", ConvergenceWarning, stacklevel=4)
+
+
+def choose_solver(X: DesignMatrix) -> str:
+    """Choose between an explicit Hessian and conjugate gradients by cost.
+
+    Counted in multiplications of a streaming product with X, of which a matrix product does about
+    ten in the same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, against some
+    150 products with the Hessian of twice the stored values. Beyond 8,192 features the explicit
+    Hessian is not considered, for its memory.
+    """
+    n, d = X.shape
+    explicit = 6 * (n * d**2 / 10 + d**3 / 30)
+    gradients = 150 * 2 * X.n_stored
+    return "newton" if d <= 8192 and explicit <= gradients else "trust_region"
+
+
+def available_threads() -> int:
+    """Return the number of CPUs that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
