@@ -105,8 +105,7 @@ std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& 
 
 template <class T>
 auto vector_view(const std::vector<T>& values) {
-  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()},
-                                                      nb::handle());
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
 }
 
 Out<double, 1> laplacian_vector(const Sweep& sweep, const In<double, 1>& v, int n_threads) {
@@ -150,28 +149,29 @@ struct Held {
 
 template <class Matrix, class Real>
 void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
-  cls.def(name,
-          [](const Held<Matrix>& held, std::int64_t first, std::int64_t last,
-             const std::optional<In<std::int64_t, 1>>& rows, std::int64_t first_column,
-             std::int64_t last_column, const In<double, 1>& shift, const In<double, 1>& scale) {
-            const auto& X = held.matrix;
-            const auto d = static_cast<std::size_t>(X.n_columns);
-            require(shift.shape(0) == d && scale.shape(0) == d, "one shift and scale per column");
-            require(0 <= first_column && first_column <= last_column && last_column <= X.n_columns,
-                    "no such columns");
-            require(0 <= first && first <= last && last <= X.n_rows, "no such rows");
-            if (rows)
-              require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows,
-                      "rows must be a permutation");
-            auto result = new_matrix<Real>(last - first, last_column - first_column);
-            const nb::gil_scoped_release release;
-            gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first,
-                        first_column, last_column, shift.data(), scale.data(), result.data());
-            return result;
-          },
-          "first"_a, "last"_a, "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
-          "shift"_a.noconvert(), "scale"_a.noconvert(),
-          "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense.");
+  cls.def(
+      name,
+      [](const Held<Matrix>& held, std::int64_t first, std::int64_t last,
+         const std::optional<In<std::int64_t, 1>>& rows, std::int64_t first_column,
+         std::int64_t last_column, const In<double, 1>& shift, const In<double, 1>& scale) {
+        const auto& X = held.matrix;
+        const auto d = static_cast<std::size_t>(X.n_columns);
+        require(shift.shape(0) == d && scale.shape(0) == d, "one shift and scale per column");
+        require(0 <= first_column && first_column <= last_column && last_column <= X.n_columns,
+                "no such columns");
+        require(0 <= first && first <= last && last <= X.n_rows, "no such rows");
+        if (rows)
+          require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows,
+                  "rows must be a permutation");
+        auto result = new_matrix<Real>(last - first, last_column - first_column);
+        const nb::gil_scoped_release release;
+        gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first, first_column,
+                    last_column, shift.data(), scale.data(), result.data());
+        return result;
+      },
+      "first"_a, "last"_a, "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
+      "shift"_a.noconvert(), "scale"_a.noconvert(),
+      "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense.");
 }
 
 template <class Matrix>
@@ -184,24 +184,27 @@ void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
     apply(X, v.data(), result.data(), n_threads);
     return result;
   };
-  cls.def("dot",
-          [product](const Held<Matrix>& held, const In<double, 1>& w, int n_threads) {
-            const auto& X = held.matrix;
-            return product(multiply<Matrix>, X, w, X.n_columns, X.n_rows, n_threads);
-          },
-          "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, summed in float64.");
-  cls.def("t_dot",
-          [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
-            const auto& X = held.matrix;
-            return product(multiply_transposed<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
-          },
-          "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, summed in float64.");
-  cls.def("weighted_squares",
-          [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
-            const auto& X = held.matrix;
-            return product(weighted_squares<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
-          },
-          "u"_a.noconvert(), "n_threads"_a = 1, "(X * X).T @ u, summed in float64.");
+  cls.def(
+      "dot",
+      [product](const Held<Matrix>& held, const In<double, 1>& w, int n_threads) {
+        const auto& X = held.matrix;
+        return product(multiply<Matrix>, X, w, X.n_columns, X.n_rows, n_threads);
+      },
+      "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, summed in float64.");
+  cls.def(
+      "t_dot",
+      [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
+        const auto& X = held.matrix;
+        return product(multiply_transposed<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
+      },
+      "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, summed in float64.");
+  cls.def(
+      "weighted_squares",
+      [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
+        const auto& X = held.matrix;
+        return product(weighted_squares<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
+      },
+      "u"_a.noconvert(), "n_threads"_a = 1, "(X * X).T @ u, summed in float64.");
   bind_gather<Matrix, float>(cls, "gather32");
   bind_gather<Matrix, double>(cls, "gather64");
 }
@@ -210,12 +213,13 @@ template <class Value>
 void bind_dense(nb::module_& m, const char* name) {
   using Matrix = DenseMatrix<Value>;
   nb::class_<Held<Matrix>> cls(m, name, "A view of a C-contiguous matrix.");
-  cls.def("__init__",
-          [](Held<Matrix>* self, const In<Value, 2>& X) {
-            new (self) Held<Matrix>{{static_cast<std::int64_t>(X.shape(0)),
-                                     static_cast<std::int64_t>(X.shape(1)), X.data()}};
-          },
-          "X"_a.noconvert(), nb::keep_alive<1, 2>());
+  cls.def(
+      "__init__",
+      [](Held<Matrix>* self, const In<Value, 2>& X) {
+        new (self) Held<Matrix>{{static_cast<std::int64_t>(X.shape(0)),
+                                 static_cast<std::int64_t>(X.shape(1)), X.data()}};
+      },
+      "X"_a.noconvert(), nb::keep_alive<1, 2>());
   bind_matrix_operations<Matrix>(cls);
 }
 
@@ -223,25 +227,25 @@ template <class Value, class Index>
 void bind_csr(nb::module_& m, const char* name) {
   using Matrix = CsrMatrix<Value, Index>;
   nb::class_<Held<Matrix>> cls(m, name, "A view of the arrays of a CSR matrix.");
-  cls.def("__init__",
-          [](Held<Matrix>* self, const In<Index, 1>& indptr, const In<Index, 1>& indices,
-             const In<Value, 1>& data, std::int64_t n_columns) {
-            const auto n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-            const auto n_stored = static_cast<std::int64_t>(data.shape(0));
-            require(n_rows >= 0 && indptr.data()[0] == 0, "indptr must begin with 0");
-            for (std::int64_t i = 0; i < n_rows; ++i)
-              require(indptr.data()[i] <= indptr.data()[i + 1], "indptr must not fall");
-            require(indptr.data()[n_rows] <= n_stored &&
-                        indptr.data()[n_rows] <= static_cast<std::int64_t>(indices.shape(0)),
-                    "indptr points beyond the stored values");
-            for (std::int64_t k = 0; k < indptr.data()[n_rows]; ++k)
-              require(indices.data()[k] >= 0 && indices.data()[k] < n_columns,
-                      "a column index lies outside the matrix");
-            new (self)
-                Held<Matrix>{{n_rows, n_columns, indptr.data(), indices.data(), data.data()}};
-          },
-          "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+  cls.def(
+      "__init__",
+      [](Held<Matrix>* self, const In<Index, 1>& indptr, const In<Index, 1>& indices,
+         const In<Value, 1>& data, std::int64_t n_columns) {
+        const auto n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+        const auto n_stored = static_cast<std::int64_t>(data.shape(0));
+        require(n_rows >= 0 && indptr.data()[0] == 0, "indptr must begin with 0");
+        for (std::int64_t i = 0; i < n_rows; ++i)
+          require(indptr.data()[i] <= indptr.data()[i + 1], "indptr must not fall");
+        require(indptr.data()[n_rows] <= n_stored &&
+                    indptr.data()[n_rows] <= static_cast<std::int64_t>(indices.shape(0)),
+                "indptr points beyond the stored values");
+        for (std::int64_t k = 0; k < indptr.data()[n_rows]; ++k)
+          require(indices.data()[k] >= 0 && indices.data()[k] < n_columns,
+                  "a column index lies outside the matrix");
+        new (self) Held<Matrix>{{n_rows, n_columns, indptr.data(), indices.data(), data.data()}};
+      },
+      "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
+      nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
   bind_matrix_operations<Matrix>(cls);
 }
 
@@ -275,23 +279,25 @@ NB_MODULE(_core, m) {
       .def(nb::new_(&make_pairs), "y"_a.noconvert(), "query_start"_a.noconvert(),
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
            "query_weight"_a.noconvert().none(), "n_threads"_a = 1)
-      .def_prop_ro("pair_weight",
-                   [](const PreferencePairs& self) { return vector_view(self.pair_weight); },
-                   nb::rv_policy::reference_internal, "Total weight of the pairs of each query.")
-      .def_prop_ro("n_levels",
-                   [](const PreferencePairs& self) { return vector_view(self.n_levels); },
-                   nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
+      .def_prop_ro(
+          "pair_weight", [](const PreferencePairs& self) { return vector_view(self.pair_weight); },
+          nb::rv_policy::reference_internal, "Total weight of the pairs of each query.")
+      .def_prop_ro(
+          "n_levels", [](const PreferencePairs& self) { return vector_view(self.n_levels); },
+          nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
 
   nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
       .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "counting"_a,
            "with_laplacian"_a, "n_threads"_a = 1)
-      .def_prop_ro("balance", [](const Sweep& self) { return vector_view(self.balance); },
-                   nb::rv_policy::reference_internal)
-      .def_prop_ro("degree", [](const Sweep& self) { return vector_view(self.degree); },
-                   nb::rv_policy::reference_internal)
-      .def_prop_ro("laplacian_scores",
-                   [](const Sweep& self) { return vector_view(self.laplacian_scores); },
-                   nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "balance", [](const Sweep& self) { return vector_view(self.balance); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "degree", [](const Sweep& self) { return vector_view(self.degree); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "laplacian_scores", [](const Sweep& self) { return vector_view(self.laplacian_scores); },
+          nb::rv_policy::reference_internal)
       .def_ro("n_active", &Sweep::n_active)
       .def_ro("balance_scores", &Sweep::balance_scores)
       .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)

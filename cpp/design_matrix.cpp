@@ -26,10 +26,9 @@ RANKSVM_INLINE double dot(const Value* row, const double* w, std::int64_t d) {
 }
 
 template <class Value>
-RANKSVM_CLONES void multiply_rows(const DenseMatrix<Value>& X, std::int64_t begin,
-                                  std::int64_t end, const double* w, double* result) {
-  for (auto i = begin; i < end; ++i)
-    result[i] = dot(X.values + i * X.n_columns, w, X.n_columns);
+RANKSVM_CLONES void multiply_rows(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
+                                  const double* w, double* result) {
+  for (auto i = begin; i < end; ++i) result[i] = dot(X.values + i * X.n_columns, w, X.n_columns);
 }
 
 template <class Value, class Index>
@@ -40,7 +39,8 @@ void multiply_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::in
     auto k = X.row_start[i];
     double sums[4] = {};
     for (; k + 4 <= stop; k += 4)
-      for (int l = 0; l < 4; ++l) sums[l] += static_cast<double>(X.values[k + l]) * w[X.column[k + l]];
+      for (int l = 0; l < 4; ++l)
+        sums[l] += static_cast<double>(X.values[k + l]) * w[X.column[k + l]];
     for (; k < stop; ++k) sums[0] += static_cast<double>(X.values[k]) * w[X.column[k]];
     result[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
@@ -173,16 +173,14 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
                result + i * (last_column - first_column));
 }
 
-#define RANKSVM_INSTANTIATE(...)                                                          \
-  template void multiply(const __VA_ARGS__&, const double*, double*, int);                \
-  template void multiply_transposed(const __VA_ARGS__&, const double*, double*, int);     \
-  template void weighted_squares(const __VA_ARGS__&, const double*, double*, int);        \
-  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t,        \
-                            std::int64_t, std::int64_t, std::int64_t, const double*,      \
-                            const double*, float*);                                       \
-  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t,        \
-                            std::int64_t, std::int64_t, std::int64_t, const double*,      \
-                            const double*, double*)
+#define RANKSVM_INSTANTIATE(...)                                                                 \
+  template void multiply(const __VA_ARGS__&, const double*, double*, int);                       \
+  template void multiply_transposed(const __VA_ARGS__&, const double*, double*, int);            \
+  template void weighted_squares(const __VA_ARGS__&, const double*, double*, int);               \
+  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
+                            std::int64_t, std::int64_t, const double*, const double*, float*);   \
+  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
+                            std::int64_t, std::int64_t, const double*, const double*, double*)
 RANKSVM_INSTANTIATE(DenseMatrix<float>);
 RANKSVM_INSTANTIATE(DenseMatrix<double>);
 RANKSVM_INSTANTIATE(CsrMatrix<float, std::int32_t>);

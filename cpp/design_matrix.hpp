@@ -34,7 +34,8 @@ template <class Matrix>
 void weighted_squares(const Matrix& X, const double* u, double* result, int n_threads);
 
 // result (n x width, row-major), width = last_column - first_column: of the rows `rows[0..n)` of X
-// (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns entries.
+// (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns
+// entries.
 template <class Matrix, class Real>
 void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, std::int64_t n,
                  std::int64_t first_column, std::int64_t last_column, const double* shift,

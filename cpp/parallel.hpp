@@ -13,8 +13,7 @@
 // A function marked RANKSVM_CLONES is compiled for several instruction sets; the loader picks one.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define RANKSVM_CLONES \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define RANKSVM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define RANKSVM_CLONES
 #endif
@@ -53,9 +52,8 @@ void parallel_for(std::int64_t n_tasks, int n_threads, Task&& task) {
 // Cuts 0..n into pieces of at most `size` and calls task(begin, end) for each.
 template <class Task>
 void parallel_chunks(std::int64_t n, std::int64_t size, int n_threads, Task&& task) {
-  parallel_for((n + size - 1) / size, n_threads, [&](std::int64_t t) {
-    task(t * size, std::min(n, (t + 1) * size));
-  });
+  parallel_for((n + size - 1) / size, n_threads,
+               [&](std::int64_t t) { task(t * size, std::min(n, (t + 1) * size)); });
 }
 
 }  // namespace ranksvm

@@ -91,8 +91,7 @@ inline void radix_sort(const double* scores, std::uint32_t n, ScoredIndex* sorte
   });
 }
 
-inline void sort_scores(const double* scores, std::uint32_t n, ScoredIndex* sorted,
-                        int n_threads) {
+inline void sort_scores(const double* scores, std::uint32_t n, ScoredIndex* sorted, int n_threads) {
   constexpr std::uint32_t kRadixPays = 2048;
   if (n >= kRadixPays) return radix_sort(scores, n, sorted, n_threads);
   for (std::uint32_t i = 0; i < n; ++i) sorted[i] = {scores[i], i};

@@ -43,9 +43,12 @@ class Counter {
   template <class Use>
   void choose(const SortedQuery& query, Use&& use) {
     switch (counting_) {
-      case Counting::levels: return use(levels_);
-      case Counting::pairs: return use(pairs_);
-      case Counting::merge: return use(merge_);
+      case Counting::levels:
+        return use(levels_);
+      case Counting::pairs:
+        return use(pairs_);
+      case Counting::merge:
+        return use(merge_);
       case Counting::automatic:
         return query.n_documents <= kFewDocuments ? use(pairs_) : use(merge_);
     }
@@ -95,7 +98,9 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> star
   }
   for (std::int64_t q = 0; q < n_queries();) {
     const std::int64_t first = q;
-    const auto size = [&](std::int64_t query) { return query_start[query + 1] - query_start[query]; };
+    const auto size = [&](std::int64_t query) {
+      return query_start[query + 1] - query_start[query];
+    };
     const bool is_long = size(q) >= kLongQuery;
     for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
               query_start[q] - query_start[first] < kPieceSize;)
@@ -195,17 +200,18 @@ void Sweep::sort_query(std::int64_t query, const double* scores, double margin, 
     }
   });
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
-    const auto outside = [&](std::uint32_t e, double s) { return !(sorted[e] - s < margin); };
+    // Before the shift, which may round: equal and unequal scores must stay so.
+    const auto outside = [&](std::uint32_t e, double s) { return !(order[e].score - s < margin); };
     std::uint32_t e = 0, past = n;  // the first window end, by bisection
     while (e < past) {
       const std::uint32_t middle = e + (past - e) / 2;
-      if (outside(middle, sorted[first]))
+      if (outside(middle, order[first].score))
         past = middle;
       else
         e = middle + 1;
     }
     for (auto p = first; p < last; ++p) {
-      while (e < n && !outside(e, sorted[p])) ++e;
+      while (e < n && !outside(e, order[p].score)) ++e;
       window_end_[begin + p] = e;
     }
   });
@@ -269,7 +275,8 @@ void Sweep::finish(const std::vector<double>& sorted, int n_threads) {
       if constexpr (K > 1) {
         double product = 0;
         for (int k = 1; k < K; ++k)
-          product += (above + below) * column(s, k) - (sums.upper[K * p + k] + sums.lower[K * p + k]);
+          product +=
+              (above + below) * column(s, k) - (sums.upper[K * p + k] + sums.lower[K * p + k]);
         laplacian_scores[row] = weight * product;
         total.laplacian += laplacian_scores[row] * s;
       }
@@ -340,7 +347,7 @@ void Sweep::laplacian_rows(std::int64_t first_query, std::int64_t last_query, co
 
 template void Sweep::laplacian_rows<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
                                            float*) const;
-template void Sweep::laplacian_rows<double>(std::int64_t, std::int64_t, const double*,
-                                            std::int64_t, double*) const;
+template void Sweep::laplacian_rows<double>(std::int64_t, std::int64_t, const double*, std::int64_t,
+                                            double*) const;
 
 }  // namespace ranksvm

@@ -62,14 +62,10 @@ class DigitTree {
   struct alignas(64) Node {
     Lanes sums[K];
   };
-  static constexpr Lanes kBelow[8] = {{0, 0, 0, 0, 0, 0, 0, 0},
-                                                   {1, 0, 0, 0, 0, 0, 0, 0},
-                                                   {1, 1, 0, 0, 0, 0, 0, 0},
-                                                   {1, 1, 1, 0, 0, 0, 0, 0},
-                                                   {1, 1, 1, 1, 0, 0, 0, 0},
-                                                   {1, 1, 1, 1, 1, 0, 0, 0},
-                                                   {1, 1, 1, 1, 1, 1, 0, 0},
-                                                   {1, 1, 1, 1, 1, 1, 1, 0}};
+  static constexpr Lanes kBelow[8] = {{0, 0, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0},
+                                      {1, 1, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0, 0},
+                                      {1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 0, 0, 0},
+                                      {1, 1, 1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 0}};
   std::vector<Node> nodes_;
   std::array<std::size_t, 12> level_start_{};
   int depth_ = 0;
@@ -120,17 +116,28 @@ class MergeSums {
   template <class Walk>
   void with_depth(Walk&& walk) {
     switch (tree_.depth()) {
-      case 1: return walk.template operator()<1>();
-      case 2: return walk.template operator()<2>();
-      case 3: return walk.template operator()<3>();
-      case 4: return walk.template operator()<4>();
-      case 5: return walk.template operator()<5>();
-      case 6: return walk.template operator()<6>();
-      case 7: return walk.template operator()<7>();
-      case 8: return walk.template operator()<8>();
-      case 9: return walk.template operator()<9>();
-      case 10: return walk.template operator()<10>();
-      default: return walk.template operator()<11>();
+      case 1:
+        return walk.template operator()<1>();
+      case 2:
+        return walk.template operator()<2>();
+      case 3:
+        return walk.template operator()<3>();
+      case 4:
+        return walk.template operator()<4>();
+      case 5:
+        return walk.template operator()<5>();
+      case 6:
+        return walk.template operator()<6>();
+      case 7:
+        return walk.template operator()<7>();
+      case 8:
+        return walk.template operator()<8>();
+      case 9:
+        return walk.template operator()<9>();
+      case 10:
+        return walk.template operator()<10>();
+      default:
+        return walk.template operator()<11>();
     }
   }
   DigitTree<K> tree_;

@@ -16,8 +16,8 @@ template <class Real>
 class RowSums {
  public:
   // rows, result: n_documents x width, row-major, by document; document[p] is the one at position
-  // p.  result[i] -= outer[i] * (sum over the partners j of i of inner[j] * rows[j]); inner and outer
-  // may be null (all ones).
+  // p.  result[i] -= outer[i] * (sum over the partners j of i of inner[j] * rows[j]); inner and
+  // outer may be null (all ones).
   RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* document,
                                         const double* inner, const double* outer, const Real* rows,
                                         std::size_t width, Real* result) {

@@ -11,26 +11,34 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
     "RankSVM": "estimators",
     "dump_svmlight": "files.svmlight",
+    "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "pairwise_accuracy": "metrics",
+    "save_model": "files.model",
 }
 
 if TYPE_CHECKING:
     from .estimators import RankSVM
+    from .files.model import load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .metrics import pairwise_accuracy
+    from .plots import ConvergenceDisplay
     from .training import ConvergenceWarning
 
 __all__ = [
+    "ConvergenceDisplay",
     "ConvergenceWarning",
     "RankSVM",
     "__version__",
     "dump_svmlight",
+    "load_model",
     "load_svmlight",
     "pairwise_accuracy",
+    "save_model",
 ]
 
 

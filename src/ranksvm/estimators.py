@@ -18,7 +18,7 @@ from .training import Parameters, row_weights, train
 Vector = NDArray[np.float64]
 
 
-class RankSVM(BaseEstimator):
+class RankSVM(BaseEstimator):  # type: ignore[misc]
     """Linear ranking support vector machine.
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
@@ -168,7 +168,7 @@ class RankSVM(BaseEstimator):
         """
         parameters = self._parameters()
         X, y = self._validate(X, y)
-        w0 = self.coef_ if self.warm_start and hasattr(self, "coef_") else None
+        w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
         if w0 is not None and w0.shape != (X.shape[1],):
             raise ValueError(
                 f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from .design_matrix import DesignMatrix
 from .pair_loss import SquaredHingeEvaluation
 from .queries import QueryGroups
+from .threads import one_blas_thread
 
 Matrix = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ def _map_in_order(
     function: Callable[[Any], Any], tasks: Iterable[Any], n_threads: int
 ) -> Iterator[Any]:
     """Map on threads with results in order, with every matrix product on one thread."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if n_threads == 1:
             yield from map(function, tasks)
             return
@@ -129,10 +129,3 @@ def _map_in_order(
                     yield waiting.pop(0).result()
             for future in waiting:
                 yield future.result()
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

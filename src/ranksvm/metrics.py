@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .pair_loss import Hinge
 from .queries import QueryGroups
 from .training import row_weights
+
+Vector = NDArray[np.float64]
 
 
 def pairwise_accuracy(
@@ -63,29 +65,38 @@ def pairwise_accuracy(
     groups = QueryGroups.from_qid(qid, len(labels))
     weights = row_weights("sample_weight", sample_weight, len(labels))
 
-    def wrong(margin: float) -> np.ndarray:
-        # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the
-        # tied ones too. Each is counted at its less relevant row, half of degree + balance.
-        loss = Hinge(
-            labels, groups, sample_weight=weights, margin=margin, n_threads=n_threads
-        )
-        sweep = loss.sweep(predicted, with_laplacian=False)
-        by_row = (sweep.degree + sweep.balance) / 2
-        places = by_row if groups.order is None else by_row[groups.order]
-        return np.add.reduceat(np.append(places, 0.0), groups.indptr[:-1]), loss.pairs_per_query
-
-    swapped, pairs = wrong(0.0)
-    not_right, _ = wrong(np.nextafter(0.0, 1.0))
-    lost = swapped + (1 - ties) * (not_right - swapped)
+    # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
+    # ones too.
+    swapped, pairs = _active_pairs(labels, predicted, groups, weights, 0.0, n_threads)
     if not pairs.sum() > 0:
         raise ValueError("no preference pairs: within every query all labels are equal")
+    least = np.nextafter(0.0, 1.0)
+    not_right, _ = _active_pairs(labels, predicted, groups, weights, least, n_threads)
+    lost = swapped + (1 - ties) * (not_right - swapped)
     if average == "pooled":
         return float(1 - lost.sum() / pairs.sum())
     has_pairs = pairs > 0
     return float(np.mean(1 - lost[has_pairs] / pairs[has_pairs]))
 
 
-def _finite(name: str, values: ArrayLike) -> np.ndarray:
+def _active_pairs(
+    y: Vector,
+    scores: Vector,
+    groups: QueryGroups,
+    weights: Vector | None,
+    margin: float,
+    n_threads: int,
+) -> tuple[Vector, Vector]:
+    """Return the weight of the active pairs of each query, and of all its pairs."""
+    loss = Hinge(y, groups, sample_weight=weights, margin=margin, n_threads=n_threads)
+    sweep = loss.sweep(scores, with_laplacian=False)
+    # Half of degree + balance is the weight of the active pairs in which a row is the lesser one.
+    by_row = (sweep.degree + sweep.balance) / 2
+    by_place = by_row if groups.order is None else by_row[groups.order]
+    return np.add.reduceat(by_place, groups.indptr[:-1]), loss.pairs_per_query
+
+
+def _finite(name: str, values: ArrayLike) -> Vector:
     vector = np.ascontiguousarray(values, dtype=np.float64)
     if vector.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, not of shape {vector.shape}")

@@ -58,7 +58,7 @@ class LinearObjective:
     def evaluate(self, w: ArrayLike) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,)."""
         weights = np.ascontiguousarray(w, dtype=np.float64)
-        scores = self.X.dot(weights, self.n_threads)
+        scores = self.X.dot(weights, self.n_threads) if weights.any() else np.zeros(self.X.shape[0])
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
 
 

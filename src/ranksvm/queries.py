@@ -104,12 +104,14 @@ def _objects(qid: Any) -> NDArray[np.object_]:
 
 
 def _factorize(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Number any hashable ids in order of appearance."""
+    """Code any hashable ids by whole numbers, in order of appearance."""
     codes: dict[Any, int] = {}
     try:
         return np.array([codes.setdefault(i, len(codes)) for i in ids.tolist()], dtype=np.int64)
     except TypeError as error:
-        raise ValueError(f"qid must hold hashable values, such as integers or strings: {error}")
+        raise ValueError(
+            f"qid must hold hashable values, such as integers or strings: {error}"
+        ) from None
 
 
 def _refuse_missing(ids: NDArray[Any]) -> None:
@@ -123,4 +125,6 @@ def _refuse_missing(ids: NDArray[Any]) -> None:
         return
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"qid is missing in row {row} (found {ids[row]!r}); give every row a query")
+        raise ValueError(
+            f"qid is missing in row {row} (found {ids[row]!r}); give every row a query"
+        )

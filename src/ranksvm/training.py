@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from .objective import LinearObjective
 from .pair_loss import COUNTINGS, SquaredHinge
 from .queries import QueryGroups
 from .solvers import Callback, SolverResult, Status, newton, trust_region
+from .threads import resolve_threads
 
 Vector = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def train(
     ConvergenceWarning
         If the solver stopped before the relative duality gap reached `tol`.
     """
-    n_threads = parameters.n_threads or available_threads()
+    n_threads = resolve_threads(parameters.n_threads)
     groups = QueryGroups.from_qid(qid, X.shape[0])
     weights = per_query_weight(query_weight, groups)
     loss, c, n_pairs = weighted_loss(parameters, y, groups, sample_weight, weights, n_threads)
@@ -275,10 +275,3 @@ def choose_solver(X: DesignMatrix) -> str:
     explicit = 6 * (n * d**2 / 10 + d**3 / 30)
     gradients = 150 * 2 * X.n_stored
     return "newton" if d <= 8192 and explicit <= gradients else "trust_region"
-
-
-def available_threads() -> int:
-    """Return the number of CPUs that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -36,7 +36,9 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
     high, high_slope = np.inf, np.nan
     best = None
     step = 1.0
-    for n_trials in range(1, max_trials + 1):
+    n_trials = 0
+    while n_trials < max_trials:
+        n_trials += 1
         trial = line.trial(step)
         if np.isfinite(trial.slope) and (best is None or abs(trial.slope) < abs(best.slope)):
             best = trial

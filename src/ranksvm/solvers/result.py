@@ -15,7 +15,7 @@ Vector = NDArray[np.float64]
 
 
 class Evaluation(Protocol):
-    """An objective at given weights; immutable, every part computed at most once."""
+    """An objective at given weights: immutable, every part computed at most once."""
 
     weights: Vector
     value: float
@@ -33,19 +33,19 @@ class Evaluation(Protocol):
         """A lower bound of the minimum."""
 
     def image(self, p: Vector) -> Vector:
-        """What the objective needs to know of a direction; linear in p."""
+        """Return what the objective needs to know of a direction; linear in p."""
 
     def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
-        """The Hessian times p."""
+        """Multiply by the Hessian."""
 
     def hessian_diagonal_bound(self) -> Vector:
-        """An upper bound of the diagonal of the Hessian, to precondition with."""
+        """Bound the diagonal of the Hessian, to precondition with."""
 
     def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
-        """``diag(scale) Hessian diag(scale)`` and scale."""
+        """Return ``diag(scale) Hessian diag(scale)`` and scale."""
 
     def along(self, p: Vector, image: Vector | None = None) -> Line:
-        """The objective on the line through the weights along p."""
+        """Restrict the objective to the line through the weights along p."""
 
 
 class Trial(Protocol):
@@ -64,7 +64,7 @@ class Line(Protocol):
         """The derivative at the start."""
 
     def trial(self, step: float) -> Any:
-        """The `Trial` at a step."""
+        """Return the `Trial` at a step."""
 
 
 class Objective(Protocol):
@@ -75,7 +75,7 @@ class Objective(Protocol):
         """Number of weights."""
 
     def evaluate(self, w: Vector) -> Any:
-        """The `Evaluation` at w."""
+        """Return the `Evaluation` at w."""
 
 
 class Status(str, Enum):

@@ -13,6 +13,7 @@ from .result import Callback, Objective, Progress, SolverResult, Status
 
 Vector = NDArray[np.float64]
 
+
 def trust_region(
     objective: Objective,
     w0: Vector,
@@ -54,8 +55,10 @@ def trust_region(
     current = objective.evaluate(w0)
     status = progress.record(current, 0.0)
     radius = np.inf
+    norm_at_start = float(np.linalg.norm(current.gradient))
     while status is None:
-        model = _steihaug(current, radius, _forcing(current, tol), max_products)
+        accuracy = _forcing(current, norm_at_start, tol)
+        model = _steihaug(current, radius, accuracy, max_products)
         progress.n_products += model.n_products
         trial, n_trials = line_search(current.along(model.step, model.image))
         progress.n_evaluations += n_trials
@@ -69,11 +72,15 @@ def trust_region(
     return progress.result(current, status)
 
 
-def _forcing(evaluation: Any, tol: float) -> float:
-    """How far conjugate gradients reduce the residual: no further than `tol` asks for."""
-    target = np.sqrt(2 * tol * abs(evaluation.value))
+def _forcing(evaluation: Any, norm_at_start: float, tol: float) -> float:
+    """How far conjugate gradients reduce the residual.
+
+    While the set of active pairs still changes, an accurate step is wasted on a passing model; so
+    the accuracy grows with progress, but never beyond what `tol` asks for.
+    """
     norm = float(np.linalg.norm(evaluation.gradient))
-    return float(np.clip(0.5 * target / norm, 1e-2, 0.3))
+    target = np.sqrt(2 * tol * abs(evaluation.value))
+    return float(np.clip(max(0.5 * target / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.5))
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,10 @@ def _steihaug(current: Any, radius: float, accuracy: float, max_products: int) -
     energy = float(residual @ direction)
     goal = accuracy**2 * float(gradient @ gradient)
     image = np.zeros_like(current.scores)
-    for n_products in range(1, max_products + 1):
+    n_products = 0
+    at_boundary = False
+    while n_products < max_products and not at_boundary:
+        n_products += 1
         moved = current.image(direction)
         product = current.hessian_product(direction, moved)
         alpha = energy / float(direction @ product)
@@ -111,7 +121,7 @@ def _steihaug(current: Any, radius: float, accuracy: float, max_products: int) -
         step += alpha * direction
         image += alpha * moved
         residual -= alpha * product
-        if at_boundary or float(residual @ residual) <= goal:
+        if float(residual @ residual) <= goal:
             break
         scaled = residual / metric
         energy, previous = float(residual @ scaled), energy
@@ -121,7 +131,7 @@ def _steihaug(current: Any, radius: float, accuracy: float, max_products: int) -
 
 
 def _distance(step: Vector, direction: Vector, metric: Vector, radius: float) -> float:
-    """The t >= 0 at which ``|step + t direction| = radius``."""
+    """Return the t >= 0 at which ``|step + t direction| = radius``."""
     if not np.isfinite(radius):
         return np.inf
     a = float(direction @ (metric * direction))

@@ -1,0 +1,47 @@
+# Everything happens in .venv, which is set up once and again only when the build changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp)
+# The optional extras of pyproject.toml to install: make EXTRAS=bench bench
+EXTRAS ?= test
+
+.PHONY: demo test lint format bench clean
+.DELETE_ON_ERROR:
+
+demo: $(READY)
+	@$(BIN)/python examples/demo.py demo
+
+test: $(READY) lint
+	@$(BIN)/python -m pytest -q
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/pair_sums/*.hpp
+
+format: $(READY)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@$(BIN)/clang-format -i cpp/*.?pp cpp/pair_sums/*.hpp
+
+bench: $(READY)
+	@$(BIN)/python benchmarks/all.py
+
+$(READY): $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "ranksvm needs Python 3.10 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv, sysconfig, os; open(sysconfig.get_path("include") + "/Python.h")' \
+	  2>/dev/null || { echo "Python's venv or headers are missing; on Debian: apt install python3-venv python3-dev"; exit 1; }
+	@c++ --version >/dev/null 2>&1 || \
+	  { echo "a C++ compiler is missing; on Debian: apt install g++"; exit 1; }
+	@echo "setting up $(VENV) (a minute or two; once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@cp $(VENV)/lib/python*/site-packages/ranksvm/_core.pyi src/ranksvm/  # for mypy
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,282 @@
+"""The command line: ``ranksvm train | predict | evaluate``.
+
+Only argparse is imported before the arguments are known, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from .design_matrix import DesignMatrix
+    from .files.svmlight import SvmlightFile
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence, without the whole usage in front of it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = _Parser(
+        prog="ranksvm",
+        description="Ranking support vector machines, trained exactly and with a certificate.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    _add_train(commands)
+    _add_predict(commands)
+    _add_evaluate(commands)
+    return parser
+
+
+def _add_train(commands: Any) -> None:
+    train = commands.add_parser(
+        "train",
+        help="learn a model from labelled rows",
+        description="Learn a linear RankSVM from an SVMlight file and write a model file.",
+    )
+    train.set_defaults(run=_train)
+    train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
+    train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
+    train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
+    train.add_argument(
+        "--normalize",
+        default="documents",
+        choices=["documents", "pairs", "queries", "none"],
+        help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
+        "(default: documents)",
+    )
+    train.add_argument("--loss", default="squared_hinge", choices=["squared_hinge"])
+    train.add_argument(
+        "--solver", default="auto", choices=["auto", "newton", "trust_region"], help="default: auto"
+    )
+    train.add_argument(
+        "--counting",
+        default="auto",
+        choices=["auto", "merge", "levels", "pairs"],
+        help="how active pairs are counted (default: auto)",
+    )
+    train.add_argument(
+        "--tol", type=float, default=1e-3, help="relative duality gap to reach (default: 0.001)"
+    )
+    train.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
+    train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
+    _add_common(train)
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="score rows with a model",
+        description="Write one score per row of an SVMlight file; higher is better.",
+    )
+    predict.set_defaults(run=_predict)
+    predict.add_argument("model", metavar="MODEL")
+    predict.add_argument("data", metavar="DATA", help="SVMlight file, or - for stdin")
+    predict.add_argument(
+        "scores", metavar="SCORES", nargs="?", default="-", help="file to write (default: stdout)"
+    )
+    _add_common(predict)
+
+
+def _add_evaluate(commands: Any) -> None:
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="measure how well scores or a model order labelled rows",
+        description="Print pairwise accuracy and ranking error; pairs of equal scores count half.",
+    )
+    evaluate.set_defaults(run=_evaluate)
+    evaluate.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
+    evaluate.add_argument(
+        "scores", metavar="SCORES|MODEL", help="one score per line, or a model file"
+    )
+    _add_common(evaluate)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
+    )
+    parser.add_argument(
+        "--zero-based", action="store_true", help="feature numbers in DATA count from zero"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+
+
+def _train(args: argparse.Namespace) -> None:
+    from .files.model import LinearModel, save_model
+    from .progress import IterationTable
+    from .training import Parameters, train
+
+    parameters = Parameters(
+        C=args.C,
+        loss=args.loss,
+        normalize=None if args.normalize == "none" else args.normalize,
+        solver=args.solver,
+        counting=args.counting,
+        tol=args.tol,
+        max_iter=args.max_iter,
+        n_threads=args.threads,
+    )
+    _check_output(args.model)
+    rows, X = _read(args)
+    table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
+    fit = train(
+        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
+    )
+    result = fit.result
+    training = {
+        "objective": result.value,
+        "dual_gap": result.dual_gap,
+        "status": str(result.status),
+        "solver": fit.solver,
+        "n_iter": result.n_iter,
+        "n_samples": X.shape[0],
+        "n_queries": fit.n_queries,
+        "n_pairs": fit.n_pairs,
+        "data": rows.name,
+    }
+    model = LinearModel(result.weights, parameters=vars(parameters), training=training)
+    save_model(model, args.model)
+    _say(
+        args,
+        f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
+        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
+        f"{X.shape[0]} rows, {X.shape[1]} features, {fit.n_queries} queries, {fit.n_pairs} pairs",
+    )
+    if args.plot:
+        from .plots import ConvergenceDisplay, save_figure
+
+        save_figure(ConvergenceDisplay(result.history).plot(tol=args.tol).figure_, args.plot)
+
+
+def _predict(args: argparse.Namespace) -> None:
+    from .files.model import load_model
+    from .files.scores import write_scores
+
+    _check_output(args.scores)
+    model = load_model(args.model)
+    _, X = _read(args, n_features=len(model.coef))
+    write_scores(args.scores, model.predict(X))
+
+
+def _evaluate(args: argparse.Namespace) -> None:
+    from .files.model import is_model_file, load_model
+    from .files.scores import read_scores
+    from .metrics import pairwise_accuracy
+
+    if is_model_file(args.scores):
+        model = load_model(args.scores)
+        rows, X = _read(args, n_features=len(model.coef))
+        scores = model.predict(X)
+    else:
+        rows, _ = _read(args)
+        scores = read_scores(args.scores, len(rows.labels), rows.name)
+
+    def accuracy(average: str) -> float:
+        return pairwise_accuracy(
+            rows.labels, scores, rows.qid, average=average, sample_weight=rows.cost
+        )
+
+    pooled, by_query = accuracy("pooled"), accuracy("query")
+    print_line = sys.stdout.write
+    print_line(f"{'':20} {'all pairs':>12} {'query mean':>12}\n")
+    print_line(f"{'pairwise accuracy':20} {pooled:12.6f} {by_query:12.6f}\n")
+    print_line(f"{'ranking error':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n")
+
+
+def _read(
+    args: argparse.Namespace, n_features: int | None = None
+) -> tuple[SvmlightFile, DesignMatrix]:
+    """Read DATA; with `n_features`, as wide as the model is."""
+    from .design_matrix import DesignMatrix
+    from .files.svmlight import DataError, read_svmlight
+    from .threads import resolve_threads
+
+    threads = resolve_threads(args.threads)
+    rows = read_svmlight(
+        args.data, zero_based=True if args.zero_based else "auto", n_threads=threads
+    )
+    width = rows.n_features
+    if n_features is not None and width > n_features:
+        raise DataError(
+            f"{rows.name} has {width} features but the model was trained with {n_features}"
+        )
+    if n_features is not None and width < n_features:
+        _say(args, f"note: {rows.name} ends at feature {width}; the other "
+             f"{n_features - width} of the model count as zero")  # fmt: skip
+        width = n_features
+    if width == rows.n_features and rows.density > 0.5:
+        return rows, DesignMatrix.from_array(rows.dense(n_threads=threads))
+    return rows, DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, width)
+
+
+def _check_output(path: str) -> None:
+    """Refuse what can never be written before work is put in."""
+    from .files.atomic import check_writable
+
+    check_writable(path)
+
+
+def _say(args: argparse.Namespace, message: str) -> None:
+    if not args.quiet:
+        sys.stderr.write(message + "\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status.
+
+    0 is success, 2 a mistake in the arguments or the files, told in a sentence on standard error,
+    and 130 an interruption by Ctrl-C.
+    """
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.version:
+        from . import __version__
+
+        sys.stdout.write(f"ranksvm {__version__}\n")
+        return 0
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return 0
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    import warnings
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        sys.stderr.write(f"ranksvm: warning: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        try:
+            args.run(args)
+            sys.stdout.flush()
+            return 0
+        except BrokenPipeError:
+            # The reader has gone; nothing more can reach it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except KeyboardInterrupt:
+            sys.stderr.write("ranksvm: interrupted; nothing was written\n")
+            return 130
+        except MemoryError as error:
+            sys.stderr.write(f"ranksvm: error: not enough memory ({error})\n")
+            return 2
+        except (ValueError, OSError, ImportError) as error:
+            sys.stderr.write(f"ranksvm: error: {error}\n")
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

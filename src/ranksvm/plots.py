@@ -1,0 +1,118 @@
+"""Pictures. matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .solvers.result import Iteration
+
+
+class ConvergenceDisplay:
+    """Relative duality gap and objective against seconds or iterations.
+
+    Parameters
+    ----------
+    history : sequence of Iteration
+        As in ``RankSVM.history_``.
+    name : str, optional
+        Label of the curve.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+
+    def __init__(self, history: Sequence[Iteration], *, name: str | None = None) -> None:
+        self.history = list(history)
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> ConvergenceDisplay:
+        """Draw the convergence of a fitted `RankSVM`; keywords as in `plot`."""
+        return cls(estimator.history_).plot(ax=ax, **kwargs)
+
+    def plot(
+        self, *, ax: Any = None, against: str = "iterations", tol: float | None = None
+    ) -> ConvergenceDisplay:
+        """Draw the relative duality gap on a logarithmic scale.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        against : {"iterations", "seconds"}, default="iterations"
+        tol : float, optional
+            Draw a line at this gap.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            This object, with ``ax_``, ``figure_`` and ``line_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if against not in ("iterations", "seconds"):
+            raise ValueError(f"against must be 'iterations' or 'seconds', not {against!r}")
+        if ax is None:
+            ax = _new_axes()
+        place = "iteration" if against == "iterations" else "seconds"
+        x = [getattr(line, place) for line in self.history]
+        gaps = [line.dual_gap for line in self.history]
+        (self.line_,) = ax.plot(x, gaps, marker="o", markersize=4, label=self.name)
+        ax.set_yscale("log")
+        if against == "iterations":
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        if tol:
+            ax.axhline(tol, color="0.5", linestyle="--", linewidth=1)
+            ax.annotate(
+                f"tol = {tol:g}", (1, tol), xycoords=("axes fraction", "data"), color="0.4",
+                xytext=(-4, 3), textcoords="offset points", ha="right",
+            )  # fmt: skip
+        ax.set_xlabel(place)
+        ax.set_ylabel("relative duality gap")
+        ax.grid(True, alpha=0.3)
+        if self.name:
+            ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _new_axes() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "plots need matplotlib; install it with: pip install 'ranksvm[plot]'"
+        ) from error
+    return Figure(layout="constrained").subplots()
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a matplotlib figure, whole or not at all; the format is that of the file's suffix.
+
+    Raises
+    ------
+    ValueError
+        If matplotlib does not know the suffix.
+    OutputError
+        If the file cannot be written.
+    """
+    from .files.atomic import atomic_write
+
+    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() or "png"
+    picture = io.BytesIO()
+    figure.savefig(picture, format=suffix, dpi=150)
+    with atomic_write(path, "wb") as file:
+        file.write(picture.getvalue())
