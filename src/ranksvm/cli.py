@@ -112,6 +112,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
+    from .files.atomic import check_output
     from .files.model import LinearModel, save_model
     from .progress import IterationTable
     from .training import Parameters, train
@@ -126,7 +127,7 @@ def _train(args: argparse.Namespace) -> None:
         max_iter=args.max_iter,
         n_threads=args.threads,
     )
-    _check_output(args.model)
+    check_output(args.model)
     rows, X = _read(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     fit = train(
@@ -159,10 +160,11 @@ def _train(args: argparse.Namespace) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
+    from .files.atomic import check_output
     from .files.model import load_model
     from .files.scores import write_scores
 
-    _check_output(args.scores)
+    check_output(args.scores)
     model = load_model(args.model)
     _, X = _read(args, n_features=len(model.coef))
     write_scores(args.scores, model.predict(X))
@@ -217,13 +219,6 @@ def _read(
     if width == rows.n_features and rows.density > 0.5:
         return rows, DesignMatrix.from_array(rows.dense(n_threads=threads))
     return rows, DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, width)
-
-
-def _check_output(path: str) -> None:
-    """Refuse what can never be written before work is put in."""
-    from .files.atomic import check_writable
-
-    check_writable(path)
 
 
 def _say(args: argparse.Namespace, message: str) -> None:

@@ -235,6 +235,8 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
         raise ValueError(
             f"{name} must be finite and not negative; row {bad[0]} has {values[bad[0]]:g}"
         )
+    if not values.any():
+        raise ValueError(f"every {name} is zero: no row is left to learn from")
     return values
 
 

@@ -160,7 +160,9 @@ class Progress:
     def record(self, evaluation: Evaluation, step: float) -> Status | None:
         """Add a line to the history; return a status if this is the end."""
         self.lower_bound = max(self.lower_bound, evaluation.lower_bound)
-        gap = min(evaluation.absolute_gap, max(0.0, evaluation.value - self.lower_bound))
+        # The difference of the two bounds is no more exact than they are.
+        rounding = 4 * np.finfo(np.float64).eps * abs(evaluation.value)
+        gap = min(evaluation.absolute_gap, max(evaluation.value - self.lower_bound, rounding))
         line = Iteration(
             iteration=len(self.history),
             value=evaluation.value,

@@ -1,0 +1,1 @@
+"""Files that RankSVM reads and writes."""

@@ -1,0 +1,78 @@
+"""The native functions never convert an array silently: copies cost memory and lose results."""
+
+import numpy as np
+import pytest
+
+from ranksvm import _core
+
+
+@pytest.fixture
+def pairs():
+    return _core.PreferencePairs(np.arange(4.0), np.array([0, 4]), None, None, None)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.zeros(4, dtype=np.float32),
+        np.zeros(4, dtype=np.int64),
+        np.zeros(8)[::2],
+        np.zeros((4, 1)),
+        [0.0, 0.0, 0.0, 0.0],
+    ],
+    ids=["float32", "int64", "strided", "2-D", "list"],
+)
+def test_sweep_takes_contiguous_float64_only(pairs, scores):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.Sweep(pairs, scores, 1.0, "auto", True)
+
+
+def test_laplacian_takes_contiguous_float64_only(pairs):
+    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, "auto", True)
+    for v in (np.zeros(4, np.float32), np.zeros((4, 2), order="F"), np.zeros((4, 4))[:, ::2]):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            sweep.laplacian(v)
+
+
+def test_matrices_take_contiguous_arrays_only():
+    for X in (np.zeros((3, 2), order="F"), np.zeros((3, 4))[:, ::2], np.zeros((3, 2), int)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _core.DenseMatrix64(X)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.CsrMatrix64(np.array([0, 1]), np.array([0], np.int32), np.ones(1), 1)
+
+
+def test_read_only_arrays_are_welcome(pairs):
+    scores = np.zeros(4)
+    scores.flags.writeable = False
+    assert _core.Sweep(pairs, scores, 1.0, "auto", True).n_active == 6
+
+
+def test_results_are_views_that_cannot_be_written(pairs):
+    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, "auto", True)
+    assert not sweep.balance.flags.writeable
+    balance = sweep.balance
+    del sweep  # the view keeps its owner
+    assert balance.tolist() == [3, 1, -1, -3]
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ValueError, match="query_start must rise"):
+        _core.PreferencePairs(np.arange(4.0), np.array([0, 3]), None, None, None)
+    with pytest.raises(ValueError, match="must be a permutation"):
+        _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), np.array([0, 2]), None, None)
+    with pytest.raises(ValueError, match="outside the matrix"):
+        _core.CsrMatrix64Long(np.array([0, 1]), np.array([5]), np.ones(1), 3)
+    with pytest.raises(ValueError, match="unknown way of counting 'abacus'"):
+        _core.Sweep(
+            _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), None, None, None),
+            np.zeros(2),
+            1.0,
+            "abacus",
+            True,
+        )
+
+
+def test_scores_must_be_finite(pairs):
+    with pytest.raises(ValueError, match="scores must be finite"):
+        _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), 1.0, "auto", False)

@@ -1,0 +1,95 @@
+"""Model files: exact, readable, and nothing in them is executed."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ranksvm import RankSVM, load_model, save_model
+from ranksvm.files.model import LinearModel
+from ranksvm.files.source import DataError
+
+
+@given(
+    coef=arrays(
+        np.float64, st.integers(1, 20), elements=st.floats(allow_nan=False, allow_infinity=False)
+    )
+)
+def test_round_trip_is_exact(tmp_path_factory, coef):
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    save_model(LinearModel(coef), path)
+    # A weight of -0.0 is not mentioned in the file and comes back as 0.0, the same number.
+    np.testing.assert_array_equal(load_model(path).coef, coef)
+
+
+def test_estimators_save_names_parameters_and_certificate(tmp_path):
+    import pandas as pd
+
+    X = pd.DataFrame({"bm25": [0.0, 1.0, 2.0], "größe": [1.0, 0.0, 1.0]})
+    model = RankSVM(C=2).fit(X, [0, 1, 2])
+    save_model(model, tmp_path / "m.json")
+    content = json.loads((tmp_path / "m.json").read_text("utf-8"))
+    assert content["weights"] == dict(zip(X.columns, model.coef_.tolist(), strict=True))
+    assert content["parameters"]["C"] == 2
+    assert content["training"]["status"] == "converged"
+    assert content["training"]["dual_gap"] == model.dual_gap_
+    loaded = load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict(np.ascontiguousarray(X)), model.predict(X))
+
+
+def test_weights_can_be_written_by_hand(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(
+        '{"format": "ranksvm linear model", "format_version": 1, "n_features": 4,'
+        ' "weights": {"2": 1, "4": -0.5}}'
+    )
+    assert load_model(path).coef.tolist() == [0, 1, 0, -0.5]
+
+
+GOOD = {
+    "format": "ranksvm linear model",
+    "format_version": 1,
+    "n_features": 2,
+    "weights": {"1": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "line 1, column 1: not a model file"),
+        ("[1, 2", "line 1, column 6: not a model file"),
+        ("[1, 2]", "is not a model file"),
+        ("[" * 100_000, "not JSON text"),
+        ("\x00\x01", "not a model file"),
+        ({**GOOD, "format": "other"}, '"format" must be'),
+        ({**GOOD, "format_version": 99}, "has format version 99; this program reads version 1"),
+        ({**GOOD, "n_features": 0}, '"n_features" must be a positive whole number, not 0'),
+        ({**GOOD, "n_features": True}, '"n_features" must be'),
+        ({**GOOD, "weights": [1]}, '"weights" must give a number'),
+        ({**GOOD, "weights": {"3": 1}}, "has no feature '3'"),
+        ({**GOOD, "weights": {"0": 1}}, "has no feature '0'"),
+        ({**GOOD, "weights": {"-1": 1}}, "has no feature '-1'"),
+        ({**GOOD, "weights": {"1": "1"}}, "the weight of '1' must be a number, not '1'"),
+        ({**GOOD, "weights": {"1": float("nan")}}, "the weight of '1' must be a number"),
+        ({**GOOD, "feature_names": ["a"]}, '"feature_names" must list 2 names'),
+    ],
+)
+def test_bad_files_get_a_sentence(tmp_path, content, message):
+    path = tmp_path / "m.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(DataError, match=message):
+        load_model(path)
+
+
+def test_a_missing_file_gets_a_sentence(tmp_path):
+    with pytest.raises(DataError, match=r"cannot read .*No such file"):
+        load_model(tmp_path / "none.json")
+
+
+def test_a_model_of_another_width_is_refused():
+    with pytest.raises(ValueError, match="X has 3 features but the model has 2"):
+        LinearModel(np.ones(2)).predict(np.ones((1, 3)))
