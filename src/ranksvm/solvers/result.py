@@ -101,7 +101,8 @@ class Iteration:
     value : float
         The objective.
     dual_gap : float
-        The relative duality gap ``(P - D) / |P|``, with the best lower bound so far.
+        The relative duality gap ``(P - D) / |P|``, with the best lower bound so far; never below
+        the rounding of P itself, 2.2e-16.
     step : float
         Length of the step along the direction that led here.
     n_products : int
@@ -160,13 +161,13 @@ class Progress:
     def record(self, evaluation: Evaluation, step: float) -> Status | None:
         """Add a line to the history; return a status if this is the end."""
         self.lower_bound = max(self.lower_bound, evaluation.lower_bound)
-        # The difference of the two bounds is no more exact than they are.
-        rounding = 4 * np.finfo(np.float64).eps * abs(evaluation.value)
-        gap = min(evaluation.absolute_gap, max(evaluation.value - self.lower_bound, rounding))
+        gap = min(evaluation.absolute_gap, max(evaluation.value - self.lower_bound, 0.0))
+        relative = gap / max(abs(evaluation.value), np.finfo(np.float64).tiny)
         line = Iteration(
             iteration=len(self.history),
             value=evaluation.value,
-            dual_gap=gap / max(abs(evaluation.value), np.finfo(np.float64).tiny),
+            # The value itself is not known more exactly than this.
+            dual_gap=max(relative, float(np.finfo(np.float64).eps)),
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
