@@ -1,0 +1,301 @@
+// One piece of SVMlight text, parsed by one thread.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ranksvm::svmlight {
+
+using std::string_view;
+
+inline constexpr std::int64_t max_index = std::numeric_limits<std::int32_t>::max() - 1;
+
+struct Failure {
+  const char* where;
+  std::string message;
+};
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+inline bool is_digit(char c) { return '0' <= c && c <= '9'; }
+inline bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+// Printable ASCII whatever the token holds.
+inline std::string quoted(string_view token) {
+  constexpr std::size_t longest = 40;
+  constexpr const char* hex = "0123456789abcdef";
+  std::string text = "'";
+  for (const char c : token.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_control(c) || byte >= 0x80) {
+      text += {'\\', 'x', hex[byte / 16], hex[byte % 16]};
+    } else {
+      text += c;
+    }
+  }
+  return text + (token.size() > longest ? "...'" : "'");
+}
+
+[[noreturn]] inline void fail(string_view token, const std::string& expected) {
+  throw Failure{token.data(), "expected " + expected + ", found " + quoted(token)};
+}
+
+inline const char* skip_blanks(const char* p, const char* end) {
+  while (p != end && is_blank(*p)) ++p;
+  return p;
+}
+
+inline string_view token_at(const char* p, const char* end) {
+  return {p, std::find_if(p, end, is_blank)};
+}
+
+// Whether a decimal number is below one in magnitude.
+inline bool is_small(string_view number) {
+  const auto e = number.find_first_of("eE");
+  const auto mantissa = number.substr(0, e);
+  int exponent = 0;
+  if (e != number.npos) {
+    const bool negative = number[e + 1] == '-';
+    const char* digits = number.data() + e + 1 + (negative || number[e + 1] == '+');
+    const auto parsed = std::from_chars(digits, number.data() + number.size(), exponent);
+    if (parsed.ec != std::errc{}) return negative;
+    if (negative) exponent = -exponent;
+  }
+  const auto point = std::min(mantissa.find('.'), mantissa.size());
+  const auto leading = mantissa.find_first_of("123456789");
+  const auto magnitude = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(leading);
+  return magnitude + exponent <= 0;
+}
+
+// Reads a decimal number as Python's float() does; null where there is none, or it is not finite.
+inline const char* read_number(const char* p, const char* end, double& value) {
+  if (end - p > 1 && p[0] == '+' && p[1] != '-') ++p;
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error == std::errc::result_out_of_range) {
+    value = *p == '-' ? -0.0 : 0.0;
+    return is_small({p, stop}) ? stop : nullptr;
+  }
+  return error == std::errc{} && std::isfinite(value) ? stop : nullptr;
+}
+
+inline bool read_integer(string_view token, std::int64_t& value) {
+  if (token.size() > 1 && token[0] == '+' && token[1] != '-') token.remove_prefix(1);
+  const char* end = token.data() + token.size();
+  const auto [stop, error] = std::from_chars(token.data(), end, value);
+  return error == std::errc{} && stop == end;
+}
+
+// The rows whose lines begin in one piece of the text; indices as written, feature 0 included.
+class Chunk {
+ public:
+  std::vector<double> labels, values, cost;
+  std::vector<std::int64_t> row_ends, qid;
+  std::vector<std::int32_t> indices;
+  std::vector<string_view> names;
+  bool integer_qids = true;
+  bool uses_index_zero = false;  // with a value other than zero
+  std::int64_t last_index = -1;
+  std::optional<Failure> failure;
+
+  std::int64_t n_rows() const { return std::ssize(labels); }
+  std::int64_t n_entries() const { return std::ssize(indices); }
+
+  void parse(string_view lines, std::int64_t smallest_index) {
+    smallest_index_ = smallest_index;
+    const auto n_colons = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), ':'));
+    indices.reserve(n_colons);
+    values.reserve(n_colons);
+    try {
+      while (!lines.empty()) {
+        const auto length = std::min(lines.find('\n'), lines.size() - 1) + 1;
+        parse_line(lines.substr(0, length));
+        lines.remove_prefix(length);
+      }
+    } catch (Failure& raised) {
+      failure = std::move(raised);
+    }
+    if (!cost.empty()) cost.resize(labels.size(), 1.0);
+  }
+
+  // Throws unless the rows carry qids exactly if `expected`.
+  void require_qids(bool expected) const {
+    if (n_rows() > 0) require_qid(expected, first_label_, names.empty() ? string_view{} : names[0]);
+  }
+
+ private:
+  struct Row {
+    string_view qid, sid;
+    std::optional<double> cost;
+  };
+
+  static void require_qid(bool expected, string_view label, string_view qid) {
+    if (expected && qid.empty()) {
+      throw Failure{label.data(), "expected a qid, as in the rows before, found none"};
+    }
+    if (!expected && !qid.empty()) {
+      fail({qid.data() - 4, qid.size() + 4}, "no qid, as in the rows before");  // with its "qid:"
+    }
+  }
+
+  void parse_line(string_view line) {
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+    line = line.substr(0, line.find('#'));
+    const char* end = line.data() + line.size();
+    const char* begin = skip_blanks(line.data(), end);
+    if (begin != end) parse_row(begin, end);
+  }
+
+  void parse_row(const char* p, const char* end) {
+    const char* begin = p;
+    double label = 0.0;
+    p = read_number(p, end, label);
+    if (!p || (p != end && !is_blank(*p))) {
+      fail(token_at(begin, end), "a label (a finite decimal number)");
+    }
+    const Row row = parse_tokens(p, end);
+    if (n_rows() == 0) first_label_ = token_at(begin, end);
+    if (n_rows() > 0) require_qid(!names.empty(), token_at(begin, end), row.qid);
+    if (!row.qid.empty()) add_qid(row.qid);
+    if (row.cost) add_cost(*row.cost);
+    labels.push_back(label);
+    row_ends.push_back(n_entries());
+  }
+
+  Row parse_tokens(const char* p, const char* end) {
+    const char* begin = p;
+    const auto first = indices.size();
+    Row row;
+    std::int64_t previous = -1;
+    bool ascending = true, has_zero = false;
+    while ((p = skip_blanks(p, end)) != end) {
+      const char* token = p;
+      std::int64_t index = 0;
+      while (p != end && is_digit(*p)) index = std::min(10 * index + (*p++ - '0'), max_index + 1);
+      if (p == token && (p = parse_keyword(token_at(token, end), row))) continue;
+      if (!p || p == end || *p != ':') fail(token_at(token, end), "index:value");
+      if (index > max_index || index < smallest_index_) fail_index(token_at(token, end), index);
+      double value = 0.0;
+      p = read_number(p + 1, end, value);
+      if (!p || (p != end && !is_blank(*p))) {
+        fail(token_at(token, end), "index:value with a finite decimal value");
+      }
+      ascending &= index > previous;
+      has_zero |= value == 0.0;
+      previous = index;
+      indices.push_back(static_cast<std::int32_t>(index));
+      values.push_back(value);
+    }
+    if (!ascending) sort_entries(first, begin, end);
+    finish_entries(first, has_zero);
+    return row;
+  }
+
+  [[noreturn]] static void fail_index(string_view token, std::int64_t index) {
+    if (index == 0) fail(token, "feature indices from 1, as zero_based is False");
+    fail(token, "a feature index of at most " + std::to_string(max_index));
+  }
+
+  // Where the token ends, or null if it is none of qid:, cost: and sid:.
+  static const char* parse_keyword(string_view token, Row& row) {
+    if (token.starts_with("qid:")) {
+      if (!row.qid.empty()) fail(token, "at most one qid in a row");
+      row.qid = token.substr(4);
+      if (row.qid.empty() || std::any_of(row.qid.begin(), row.qid.end(), is_control)) {
+        fail(token, "qid:identifier");
+      }
+    } else if (token.starts_with("cost:")) {
+      if (row.cost) fail(token, "at most one cost in a row");
+      row.cost = read_cost(token);
+    } else if (token.starts_with("sid:")) {
+      if (!row.sid.empty()) fail(token, "at most one sid in a row");
+      row.sid = token.substr(4);
+      std::int64_t number = 0;
+      if (!read_integer(row.sid, number)) fail(token, "sid:integer");
+    } else {
+      return nullptr;
+    }
+    return token.data() + token.size();
+  }
+
+  static double read_cost(string_view token) {
+    const char* end = token.data() + token.size();
+    double cost = 0.0;
+    if (read_number(token.data() + 5, end, cost) != end || cost < 0.0) {
+      fail(token, "cost:number, finite and at least 0");
+    }
+    return cost;
+  }
+
+  void add_qid(string_view name) {
+    std::int64_t number = 0;
+    integer_qids = integer_qids && read_integer(name, number);
+    qid.push_back(number);
+    names.push_back(name);
+  }
+
+  void add_cost(double weight) {
+    cost.resize(labels.size(), 1.0);
+    cost.push_back(weight);
+  }
+
+  void sort_entries(std::size_t first, const char* begin, const char* end) {
+    struct Entry {
+      std::int32_t index;
+      std::size_t place;
+      double value;
+    };
+    std::vector<Entry> entries;
+    for (auto k = first; k < indices.size(); ++k) entries.push_back({indices[k], k, values[k]});
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return std::pair(a.index, a.place) < std::pair(b.index, b.place);
+    });
+    auto repeated = indices.size();
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      indices[first + k] = entries[k].index;
+      values[first + k] = entries[k].value;
+      if (k > 0 && entries[k - 1].index == entries[k].index) {
+        repeated = std::min(repeated, entries[k].place);
+      }
+    }
+    if (repeated < indices.size()) fail_repeated(repeated - first, begin, end);
+  }
+
+  [[noreturn]] static void fail_repeated(std::size_t nth, const char* p, const char* end) {
+    for (;;) {
+      p = skip_blanks(p, end);
+      const auto token = token_at(p, end);
+      if (is_digit(*p) && nth-- == 0) fail(token, "each feature at most once in a row");
+      p += token.size();
+    }
+  }
+
+  void finish_entries(std::size_t first, bool has_zero) {
+    if (first == indices.size()) return;
+    last_index = std::max<std::int64_t>(last_index, indices.back());
+    uses_index_zero |= indices[first] == 0 && values[first] != 0.0;
+    if (has_zero) drop_zeros(first);
+  }
+
+  void drop_zeros(std::size_t first) {
+    auto kept = first;
+    for (auto k = first; k < indices.size(); ++k) {
+      indices[kept] = indices[k];
+      values[kept] = values[k];
+      kept += values[k] != 0.0;
+    }
+    indices.resize(kept);
+    values.resize(kept);
+  }
+
+  std::int64_t smallest_index_ = 0;
+  string_view first_label_;
+};
+
+}  // namespace ranksvm::svmlight
