@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ranksvm import _core
 from ranksvm.files.atomic import atomic_write
 from ranksvm.files.source import DataError, StrPath, opener_of_compressed, read_bytes
+from ranksvm.threads import resolve_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -102,7 +103,7 @@ class SvmlightFile:
         X = np.empty((len(self.labels), self.n_features), dtype)
         if X.dtype not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32, not {X.dtype}")
-        _core.csr_to_dense(self.indptr, self.indices, self.values, X, _n_threads(n_threads))
+        _core.csr_to_dense(self.indptr, self.indices, self.values, X, resolve_threads(n_threads))
         return X
 
 
@@ -141,7 +142,7 @@ def read_svmlight(
         If the file cannot be opened, holds no rows, or is not in this format.
     """
     base = _index_base(zero_based)
-    threads = _n_threads(n_threads)
+    threads = resolve_threads(n_threads)
     name, text = read_bytes(path_or_file)
     try:
         labels, indptr, indices, values, d, cost, integers, strings = _core.parse_svmlight(
@@ -339,13 +340,3 @@ def _index_base(zero_based: bool | Literal["auto"]) -> bool | None:
     if zero_based not in (True, False, "auto"):
         raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
     return None if zero_based == "auto" else bool(zero_based)
-
-
-def _n_threads(n_threads: int | None) -> int:
-    if n_threads is None:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
-    if n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1 or None, not {n_threads}")
-    return n_threads

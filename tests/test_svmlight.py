@@ -1,0 +1,369 @@
+"""The SVMlight reader, and what it says about files that it refuses."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from ranksvm import _core
+from ranksvm.files.svmlight import DataError, read_svmlight
+
+LETOR = b"""# two queries
+2 qid:10 1:0.5 3:1.25 # docid = GX000-00-0000000
+0 qid:10 2:-1e-3
+
+1 qid:11 1:3 2:4 3:5\r
+"""
+CUTS = [(1, 1), (1, 7), (2, 1), (2, 16), (2, 1 << 20)]  # (n_threads, chunk_bytes)
+
+
+def parse(text, zero_based=None, n_threads=1, chunk_bytes=1 << 20):
+    data = np.frombuffer(text, dtype=np.uint8)
+    return _core.parse_svmlight(data, zero_based, n_threads, chunk_bytes)
+
+
+def read(text, **options):
+    return read_svmlight(io.BytesIO(text), **options)
+
+
+def test_letor_file():
+    rows = read(LETOR)
+    assert_array_equal(rows.labels, [2, 0, 1])
+    assert_array_equal(rows.qid, [10, 10, 11])
+    assert rows.qid.dtype == np.int64
+    assert rows.cost is None
+    expected = [[0.5, 0, 1.25], [0, -1e-3, 0], [3, 4, 5]]
+    assert_array_equal(rows.dense(), expected)
+    assert_array_equal(rows.matrix().toarray(), expected)
+    assert np.shares_memory(rows.matrix().indices, rows.indices)
+    assert rows.density == 6 / 9
+    assert rows.name == "<stream>"
+
+
+def test_dense_and_matrix_types():
+    rows = read(LETOR)
+    for dtype in (np.float32, np.float64):
+        assert rows.dense(dtype).dtype == rows.matrix(dtype).dtype == dtype
+        assert_array_equal(rows.dense(dtype), rows.matrix(dtype).toarray())
+    assert rows.dense().flags.c_contiguous
+    assert sparse.isspmatrix_csr(rows.matrix())
+    with pytest.raises(ValueError, match="dtype must be float64 or float32, not int64"):
+        rows.dense(np.int64)
+
+
+NUMBER = st.from_regex(r"\A[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\Z")
+
+
+@given(st.one_of(NUMBER, st.floats(allow_nan=False, allow_infinity=False).map(repr)))
+def test_numbers_are_those_of_python(number):
+    if np.isinf(float(number)):
+        with pytest.raises(DataError, match="expected a label"):
+            read(number.encode())
+    else:
+        label = read(number.encode()).labels[0]
+        assert label.tobytes() == np.float64(number).tobytes()
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "1e-400",
+        "-1e-400",
+        "2e-324",
+        "1e-310",
+        "1e-99999999999999999999",
+        "0e99999999999",
+        "0." + "0" * 400 + "1",
+        "1" + "0" * 400 + "e-400",
+        "0." + "0" * 400 + "1e401",
+        "1.7976931348623157e308",
+    ],
+)
+def test_extreme_numbers(number):
+    assert read(number.encode()).labels[0].tobytes() == np.float64(number).tobytes()
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1e400", "-1e400", "1" + "0" * 400, "0.001e312", "1e99999999999999999999", "nan", "-inf"],
+)
+def test_numbers_out_of_range(number):
+    assert_refused(number)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["infinity", "0x1p3", "1_000", "++1", "+-1", "+", "-", ".", "e5", "1e", "1e+", "1.2.3", "1,5"],
+)
+def test_garbled_numbers(number):
+    assert_refused(number)
+
+
+def assert_refused(number):
+    with pytest.raises(DataError, match=re.escape(f"found '{number[:40]}")):
+        read(number.encode())
+    with pytest.raises(DataError, match=re.escape(f"value, found '7:{number[:38]}")):
+        read(f"1 7:{number}".encode())
+
+
+SPACE = st.sampled_from([" ", "\t", "  ", " \t "])
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+ENTRIES = st.dictionaries(st.integers(1, 60), FINITE, max_size=8)
+ROW = st.tuples(FINITE, ENTRIES, st.none() | st.floats(0, 1e300), SPACE, st.booleans())
+
+
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=12),
+    qids=st.sampled_from([None, [1, -5, 2**62], ["a", "7", "ü"]]),
+    ends=st.sampled_from(["\n", "\r\n", "\n\n# 3:\n \t\n"]),
+    last=st.booleans(),
+)
+def test_reads_what_was_written_by_hand(rows, qids, ends, last):
+    """Any layout, any cut into chunks and any number of threads give the same rows."""
+    lines, X, y, cost, qid = [], np.zeros((len(rows), 60)), [], [], []
+    for i, (label, entries, weight, space, comment) in enumerate(rows):
+        tokens = [repr(label)]
+        if qids:
+            qid.append(str(qids[i % 3]))
+            tokens.append(f"qid:{qid[-1]}")
+        if weight is not None:
+            tokens += ["sid:3", f"cost:{weight}"]
+        tokens += [f"{j}:{value!r}" for j, value in entries.items()]
+        lines.append(space * (i % 2) + space.join(tokens) + space + "# 5:5" * comment)
+        y.append(label)
+        cost.append(1.0 if weight is None else weight)
+        for j, value in entries.items():
+            X[i, j - 1] = value
+    text = (ends.join(lines) + ends * last).encode()
+    expected = sparse.csr_matrix(X)
+    for n_threads, chunk_bytes in CUTS:
+        labels, indptr, indices, values, d, costs, integers, names = parse(
+            text, False, n_threads, chunk_bytes
+        )
+        assert_array_equal(labels, y)
+        assert_array_equal(indptr, expected.indptr)
+        assert_array_equal(indices, expected.indices)
+        assert_array_equal(values, expected.data)
+        assert d == max((j for row in rows for j in row[1]), default=0)
+        assert (costs is None) == all(row[2] is None for row in rows)
+        assert costs is None or costs.tolist() == cost
+        assert (integers is not None) == (qids is not None and qids[0] == 1)
+        found = integers if names is None else names
+        assert qid == ([] if found is None else [str(q) for q in found])
+
+
+def test_qids():
+    assert read(b"1 qid:1\n2 qid:b\n3 qid:007").qid.tolist() == ["1", "b", "007"]
+    assert read(b"1 qid:+1\n2 qid:-2\n3 qid:007").qid.tolist() == [1, -2, 7]
+    assert read(b"1 qid:9223372036854775808").qid.tolist() == ["9223372036854775808"]
+    assert read("1 qid:où:ça".encode()).qid.tolist() == ["où:ça"]
+    assert read(b"1 1:5 qid:4 cost:2").qid.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("text", "zero_based", "columns", "n_features"),
+    [
+        (b"1 1:1 3:1", "auto", [0, 2], 3),
+        (b"1 0:1 3:1", "auto", [0, 3], 4),
+        (b"1 1:1 3:1", True, [1, 3], 4),
+        (b"1 0:0\n1 1:1 3:1", "auto", [0, 2], 3),
+        (b"1 0:0\n1 1:1 3:1", True, [1, 3], 4),
+        (b"1 0:-0.0\n1 3:1 0:2", "auto", [0, 3], 4),
+        (b"1 0:0", "auto", [], 0),
+        (b"1", "auto", [], 0),
+        (b"1 1:1 5:0", "auto", [0], 5),
+        (b"1 2147483646:1", "auto", [2147483645], 2147483646),
+        (b"1 0003:1 01:2", "auto", [0, 2], 3),
+    ],
+)
+def test_index_base(text, zero_based, columns, n_features):
+    rows = read(text, zero_based=zero_based)
+    assert rows.indices.tolist() == columns
+    assert rows.n_features == n_features
+
+
+def test_density_of_no_features():
+    rows = read(b"1\n2")
+    assert rows.density == 0
+    assert rows.dense().shape == rows.matrix().shape == (2, 0)
+
+
+def test_n_features():
+    assert read(LETOR, n_features=5).matrix().shape == (3, 5)
+    with pytest.raises(DataError, match=r"^<stream> has 3 features but n_features=2: raise it"):
+        read(LETOR, n_features=2)
+
+
+LONG = "x" * 50
+ERRORS = [
+    ("abc 1:2", 1, 1, "expected a label (a finite decimal number), found 'abc'"),
+    (" \tqid:3 1:2", 1, 3, "expected a label (a finite decimal number), found 'qid:3'"),
+    ("1:2 3:4", 1, 1, "expected a label (a finite decimal number), found '1:2'"),
+    ("1 1:1\n\n#\n2  1:1 abc", 4, 8, "expected index:value, found 'abc'"),
+    ("1 abc:2", 1, 3, "expected index:value, found 'abc:2'"),
+    ("1 2", 1, 3, "expected index:value, found '2'"),
+    ("1 :2", 1, 3, "expected index:value, found ':2'"),
+    ("1 -1:2", 1, 3, "expected index:value, found '-1:2'"),
+    ("1 1.5:2", 1, 3, "expected index:value, found '1.5:2'"),
+    ("1 1:1\r 2:1", 1, 3, "expected index:value with a finite decimal value, found '1:1\\x0d'"),
+    ("1 1:", 1, 3, "expected index:value with a finite decimal value, found '1:'"),
+    ("1 1:nan", 1, 3, "expected index:value with a finite decimal value, found '1:nan'"),
+    ("1 1:2:3", 1, 3, "expected index:value with a finite decimal value, found '1:2:3'"),
+    ("1 1:1\0", 1, 3, "expected index:value with a finite decimal value, found '1:1\\x00'"),
+    ("\0", 1, 1, "expected a label (a finite decimal number), found '\\x00'"),
+    ("1 ä:1", 1, 3, "expected index:value, found '\\xc3\\xa4:1'"),
+    (f"1 {LONG}", 1, 3, f"expected index:value, found '{LONG[:40]}...'"),
+    ("1 2147483647:1", 1, 3, "a feature index of at most 2147483646, found '2147483647:1'"),
+    (f"1 {'9' * 30}:1", 1, 3, f"a feature index of at most 2147483646, found '{'9' * 30}:1'"),
+    ("1 2:1 1:1 2:3 1:3", 1, 11, "expected each feature at most once in a row, found '2:3'"),
+    ("1 1:0 qid:3 sid:2 1:5", 1, 19, "expected each feature at most once in a row, found '1:5'"),
+    ("1 qid:", 1, 3, "expected qid:identifier, found 'qid:'"),
+    ("1 qid:\x01", 1, 3, "expected qid:identifier, found 'qid:\\x01'"),
+    ("1 qid:1 qid:1", 1, 9, "expected at most one qid in a row, found 'qid:1'"),
+    ("1 cost:1 cost:1", 1, 10, "expected at most one cost in a row, found 'cost:1'"),
+    ("1 sid:1 sid:1", 1, 9, "expected at most one sid in a row, found 'sid:1'"),
+    ("1 sid:a", 1, 3, "expected sid:integer, found 'sid:a'"),
+    ("1 cost:-1", 1, 3, "expected cost:number, finite and at least 0, found 'cost:-1'"),
+    ("1 cost:inf", 1, 3, "expected cost:number, finite and at least 0, found 'cost:inf'"),
+    ("1 cost:", 1, 3, "expected cost:number, finite and at least 0, found 'cost:'"),
+    ("1 qid:1\n1 qid:1\n  2 1:1\n2 x", 3, 3, "expected a qid, as in the rows before, found none"),
+    ("1 1:1\n1 2:1\n2 1:1 qid:3", 3, 7, "expected no qid, as in the rows before, found 'qid:3'"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "message"), ERRORS)
+def test_errors(text, line, column, message):
+    with pytest.raises(DataError, match=re.escape(message) + "$") as raised:
+        read(text.encode() + b"\n")
+    assert str(raised.value).startswith(f"<stream>, line {line}, column {column}: expected ")
+
+
+def test_index_zero_where_indices_count_from_one():
+    message = "column 7: expected feature indices from 1, as zero_based is False, found '0:0'"
+    with pytest.raises(DataError, match=message):
+        read(b"1 1:1 0:0", zero_based=False)
+
+
+@given(
+    st.lists(st.sampled_from([e[0] for e in ERRORS] + ["1 1:1", "2 qid:3", "", "#"]), max_size=9)
+)
+def test_the_earliest_error_wins(lines):
+    """However the text is cut, and however many threads parse it."""
+    text = "\n".join(lines).encode()
+    outcomes = set()
+    for n_threads, chunk_bytes in CUTS:
+        try:
+            outcomes.add(str(parse(text, None, n_threads, chunk_bytes)))
+        except ValueError as error:
+            outcomes.add(str(error))
+    assert len(outcomes) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"zero_based": "maybe"}, "zero_based must be True, False or \"auto\", not 'maybe'"),
+        ({"n_threads": 0}, "n_threads must be at least 1 or None, not 0"),
+    ],
+)
+def test_options_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        read(LETOR, **options)
+
+
+def test_nothing_is_converted_silently():
+    with pytest.raises(TypeError):
+        _core.parse_svmlight(np.zeros(3), None, 1, 1)
+    with pytest.raises(TypeError):
+        _core.csr_to_dense(*parse(b"1 1:1")[1:4], np.zeros((1, 1), dtype=np.int64), 1)
+    with pytest.raises(ValueError, match=r"feature index 4 lies outside 0 \.\. 0"):
+        _core.csr_to_dense(*parse(b"1 5:1")[1:4], np.zeros((1, 1)), 1)
+
+
+# Files and streams
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)]
+)
+def test_files(tmp_path, ending, compress):
+    path = tmp_path / f"data.svm{ending}"
+    path.write_bytes(compress(LETOR))
+    for argument in (path, str(path)):
+        rows = read_svmlight(argument)
+        assert rows.name == str(path)
+        assert_array_equal(rows.dense(), read(LETOR).dense())
+    path.write_bytes(compress(LETOR + b"1 qid:1 x"))
+    with pytest.raises(DataError, match=f"{path}, line 6, column 9: expected"):
+        read_svmlight(path)
+
+
+def test_streams(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LETOR)))
+    assert read_svmlight("-").name == "<stdin>"
+    path = tmp_path / "data.svm.xz"
+    path.write_bytes(lzma.compress(LETOR))
+    with lzma.open(path) as file:
+        assert len(read_svmlight(file).labels) == 3
+    with pytest.raises(DataError, match="is open as text: open it in binary mode"):
+        read_svmlight(io.StringIO("1 1:1"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipe():
+    reading, writing = os.pipe()
+    os.write(writing, LETOR)
+    os.close(writing)
+    assert len(read_svmlight(f"/dev/fd/{reading}").labels) == 3
+    os.close(reading)
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "data.svm"
+    with pytest.raises(DataError, match=f"^cannot read {path}: No such file or directory$"):
+        read_svmlight(path)
+    with pytest.raises(DataError, match=f"^cannot read {tmp_path}: Is a directory$"):
+        read_svmlight(tmp_path)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match=f"^{path} is empty$"):
+        read_svmlight(path)
+    path.write_bytes(b"# nothing\n\n")
+    with pytest.raises(DataError, match=f"^{path} holds no rows$"):
+        read_svmlight(path)
+    for ending in (".gz", ".bz2", ".xz"):
+        broken = tmp_path / f"data.svm{ending}"
+        broken.write_bytes(b"1 1:1\n")
+        with pytest.raises(DataError, match=f"^cannot decompress {broken}: "):
+            read_svmlight(broken)
+    for module in ("compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, module, None)
+    (tmp_path / "data.zst").write_bytes(b"")
+    with pytest.raises(DataError, match=r"needs one of .* compression\.zstd, zstandard"):
+        read_svmlight(tmp_path / "data.zst")
+
+
+@pytest.mark.parametrize("name", ["ClueWeb09-webis.F1", "rcv1-vw-small.test", "protein"])
+def test_agrees_with_scikit_learn_on_real_data(tmp_path, data_folder, name):
+    path = tmp_path / "data.svm"
+    path.write_bytes(lzma.decompress((data_folder / f"{name}.svm.xz").read_bytes()))
+    X, y, qid = load_svmlight_file(str(path), query_id=True)
+    X.eliminate_zeros()
+    for n_threads in (1, 2):
+        rows = read_svmlight(path, n_threads=n_threads)
+        assert_array_equal(rows.values, X.data)
+        assert_array_equal(rows.indices, X.indices)
+        assert_array_equal(rows.indptr, X.indptr)
+        assert_array_equal(rows.labels, y)
+        assert_array_equal(rows.qid, qid)
+        assert rows.n_features == X.shape[1]
