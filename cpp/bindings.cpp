@@ -128,17 +128,22 @@ Out<double, 2> laplacian_block(const Sweep& sweep, const In<double, 2>& v, int n
 }
 
 template <class Real>
-Out<Real, 2> laplacian_rows(const Sweep& sweep, std::int64_t first_query, std::int64_t last_query,
-                            const In<Real, 2>& v) {
+void laplacian_rows(const Sweep& sweep, std::int64_t first_query, std::int64_t last_query,
+                    const In<Real, 2>& v, std::int64_t first_column, std::int64_t last_column,
+                    const nb::ndarray<Real, nb::ndim<2>, nb::c_contig, nb::device::cpu>& result) {
   const auto& pairs = sweep.pairs();
   require(0 <= first_query && first_query <= last_query && last_query <= pairs.n_queries(),
           "no such queries");
   const auto n = pairs.query_start[last_query] - pairs.query_start[first_query];
+  const auto n_columns = static_cast<std::int64_t>(v.shape(1));
   require(static_cast<std::int64_t>(v.shape(0)) == n, "one row per document of these queries");
-  auto result = new_matrix<Real>(n, v.shape(1));
+  require(result.shape(0) == v.shape(0) && result.shape(1) == v.shape(1),
+          "the result must have the shape of v");
+  require(0 <= first_column && first_column <= last_column && last_column <= n_columns,
+          "no such columns");
   const nb::gil_scoped_release release;
-  sweep.laplacian_rows(first_query, last_query, v.data(), v.shape(1), result.data());
-  return result;
+  sweep.laplacian_rows(first_query, last_query, v.data(), n_columns, first_column, last_column,
+                       result.data());
 }
 
 // Holds views of the arrays of one kind of matrix.
@@ -199,12 +204,18 @@ void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
       },
       "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, summed in float64.");
   cls.def(
-      "weighted_squares",
-      [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
+      "t_dot_squares",
+      [](const Held<Matrix>& held, const In<double, 1>& u, const In<double, 1>& v, int n_threads) {
         const auto& X = held.matrix;
-        return product(weighted_squares<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
+        const auto n = static_cast<std::size_t>(X.n_rows);
+        require(u.shape(0) == n && v.shape(0) == n, "the vectors do not fit the matrix");
+        auto result = new_matrix<double>(X.n_columns, 2);
+        const nb::gil_scoped_release release;
+        multiply_transposed_with_squares(X, u.data(), v.data(), result.data(), n_threads);
+        return result;
       },
-      "u"_a.noconvert(), "n_threads"_a = 1, "(X * X).T @ u, summed in float64.");
+      "u"_a.noconvert(), "v"_a.noconvert(), "n_threads"_a = 1,
+      "X.T @ u and (X * X).T @ v side by side, summed in float64.");
   bind_gather<Matrix, float>(cls, "gather32");
   bind_gather<Matrix, double>(cls, "gather64");
 }
@@ -304,9 +315,9 @@ NB_MODULE(_core, m) {
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian_rows", &laplacian_rows<float>, "first_query"_a, "last_query"_a,
-           "v"_a.noconvert())
+           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
       .def("laplacian_rows", &laplacian_rows<double>, "first_query"_a, "last_query"_a,
-           "v"_a.noconvert());
+           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert());
 
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");

@@ -46,14 +46,17 @@ void multiply_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::in
   }
 }
 
-// result += sum over the rows of u[i] X[i]; four rows share one pass over the result.
+// result += sum over the rows of u[i] X[i]; four rows share one pass over the result.  Four short
+// streams are more than the hardware foresees, so the rows after next are asked for by hand.
 template <class Value>
 RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
                              const double* u, double* __restrict result) {
+  constexpr std::int64_t kRows = 4, kLine = 64 / sizeof(Value);
   const auto d = X.n_columns;
   auto i = begin;
-  for (; i + 4 <= end; i += 4) {
+  for (; i + kRows <= end; i += kRows) {
     const Value* row = X.values + i * d;
+    for (std::int64_t k = 0; k < kRows * d; k += kLine) __builtin_prefetch(row + 2 * kRows * d + k);
     for (std::int64_t k = 0; k < d; ++k)
       result[k] += (u[i] * row[k] + u[i + 1] * row[k + d]) +
                    (u[i + 2] * row[k + 2 * d] + u[i + 3] * row[k + 3 * d]);
@@ -70,23 +73,28 @@ void add_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t
       result[X.column[k]] += u[i] * static_cast<double>(X.values[k]);
 }
 
+// Pairs of sums, side by side: of u[i] X[i] and of v[i] X[i]^2.
 template <class Value>
-RANKSVM_CLONES void add_squares(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
-                                const double* u, double* __restrict result) {
+RANKSVM_CLONES void add_rows_and_squares(const DenseMatrix<Value>& X, std::int64_t begin,
+                                         std::int64_t end, const double* u, const double* v,
+                                         double* __restrict result) {
   for (auto i = begin; i < end; ++i)
     for (std::int64_t k = 0; k < X.n_columns; ++k) {
       const double x = X.values[i * X.n_columns + k];
-      result[k] += u[i] * x * x;
+      result[2 * k] += u[i] * x;
+      result[2 * k + 1] += v[i] * x * x;
     }
 }
 
 template <class Value, class Index>
-void add_squares(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-                 const double* u, double* __restrict result) {
+void add_rows_and_squares(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
+                          const double* u, const double* v, double* __restrict result) {
   for (auto i = begin; i < end; ++i)
     for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
       const double x = X.values[k];
-      result[X.column[k]] += u[i] * x * x;
+      double* sums = result + 2 * std::int64_t{X.column[k]};
+      sums[0] += u[i] * x;
+      sums[1] += v[i] * x * x;
     }
 }
 
@@ -99,24 +107,35 @@ std::int64_t n_stored(const CsrMatrix<Value, Index>& X) {
   return X.row_start[X.n_rows];
 }
 
-// Adds up blocks of rows into a vector of columns.  Each block has its own sums, which are added in
+// Adds up blocks of rows into n_sums sums.  Each block has its own sums, which are added in
 // order; there are few blocks, so that this costs little beside the pass itself.
 template <class Matrix, class AddRows>
-void sum_rows(const Matrix& X, double* result, int n_threads, AddRows&& add) {
-  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 6;
-  const auto d = X.n_columns;
+void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_threads, AddRows&& add) {
+  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 12;
   const auto n_blocks = std::clamp<std::int64_t>(
-      n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(d, 1024)), 1, kMostBlocks);
+      n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(n_sums, 1024)), 1, kMostBlocks);
   const auto rows_per_block = (X.n_rows + n_blocks - 1) / n_blocks;
-  std::vector<double> sums((n_blocks - 1) * d);
-  std::fill(result, result + d, 0.0);
+  const auto add_block = [&](std::int64_t b, double* sums) {
+    add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block), sums);
+  };
+  std::fill(result, result + n_sums, 0.0);
+  if (n_threads == 1) {  // the same sums with one vector, which stays in the cache
+    add_block(0, result);
+    std::vector<double> sums(n_blocks > 1 ? n_sums : 0);
+    for (std::int64_t b = 1; b < n_blocks; ++b) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      add_block(b, sums.data());
+      for (std::int64_t k = 0; k < n_sums; ++k) result[k] += sums[k];
+    }
+    return;
+  }
+  std::vector<double> sums((n_blocks - 1) * n_sums);
   parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
-    add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block),
-        b == 0 ? result : sums.data() + (b - 1) * d);
+    add_block(b, b == 0 ? result : sums.data() + (b - 1) * n_sums);
   });
-  parallel_chunks(d, 1 << 12, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n_sums, 1 << 12, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = 0; b < n_blocks - 1; ++b)
-      for (auto k = begin; k < end; ++k) result[k] += sums[b * d + k];
+      for (auto k = begin; k < end; ++k) result[k] += sums[b * n_sums + k];
   });
 }
 
@@ -152,15 +171,15 @@ void multiply(const Matrix& X, const double* w, double* result, int n_threads) {
 
 template <class Matrix>
 void multiply_transposed(const Matrix& X, const double* u, double* result, int n_threads) {
-  sum_rows(X, result, n_threads, [&](std::int64_t begin, std::int64_t end, double* sums) {
-    add_rows(X, begin, end, u, sums);
-  });
+  sum_rows(X, X.n_columns, result, n_threads,
+           [&](auto begin, auto end, double* sums) { add_rows(X, begin, end, u, sums); });
 }
 
 template <class Matrix>
-void weighted_squares(const Matrix& X, const double* u, double* result, int n_threads) {
-  sum_rows(X, result, n_threads, [&](std::int64_t begin, std::int64_t end, double* sums) {
-    add_squares(X, begin, end, u, sums);
+void multiply_transposed_with_squares(const Matrix& X, const double* u, const double* v,
+                                      double* result, int n_threads) {
+  sum_rows(X, 2 * X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
+    add_rows_and_squares(X, begin, end, u, v, sums);
   });
 }
 
@@ -173,13 +192,14 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
                result + i * (last_column - first_column));
 }
 
-#define RANKSVM_INSTANTIATE(...)                                                                 \
-  template void multiply(const __VA_ARGS__&, const double*, double*, int);                       \
-  template void multiply_transposed(const __VA_ARGS__&, const double*, double*, int);            \
-  template void weighted_squares(const __VA_ARGS__&, const double*, double*, int);               \
-  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
-                            std::int64_t, std::int64_t, const double*, const double*, float*);   \
-  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
+#define RANKSVM_INSTANTIATE(...)                                                                   \
+  template void multiply(const __VA_ARGS__&, const double*, double*, int);                         \
+  template void multiply_transposed(const __VA_ARGS__&, const double*, double*, int);              \
+  template void multiply_transposed_with_squares(const __VA_ARGS__&, const double*, const double*, \
+                                                 double*, int);                                    \
+  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
+                            std::int64_t, std::int64_t, const double*, const double*, float*);     \
+  template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
                             std::int64_t, std::int64_t, const double*, const double*, double*)
 RANKSVM_INSTANTIATE(DenseMatrix<float>);
 RANKSVM_INSTANTIATE(DenseMatrix<double>);

@@ -29,9 +29,10 @@ void multiply(const Matrix& X, const double* w, double* result, int n_threads);
 template <class Matrix>
 void multiply_transposed(const Matrix& X, const double* u, double* result, int n_threads);
 
-// result (n_columns): sum over the rows i of u[i] X[i, k]^2
+// result (n_columns x 2, row-major): X' u and (X * X)' v, in one pass
 template <class Matrix>
-void weighted_squares(const Matrix& X, const double* u, double* result, int n_threads);
+void multiply_transposed_with_squares(const Matrix& X, const double* u, const double* v,
+                                      double* result, int n_threads);
 
 // result (n x width, row-major), width = last_column - first_column: of the rows `rows[0..n)` of X
 // (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns

@@ -34,7 +34,7 @@ inline std::uint32_t key_of(double score) {
 
 constexpr int kBits = 11;
 constexpr std::uint32_t kBins = 1u << kBits;
-constexpr std::int64_t kPart = 1 << 16;
+constexpr std::int64_t kPart = 1 << 14;
 
 // One stable counting pass over one digit of the keys, in parts that threads share.
 inline void pass(const std::vector<Record>& in, std::vector<Record>& out, int shift,

@@ -83,19 +83,18 @@ or float64
         product: Vector = self._core.t_dot(u, n_threads=n_threads)
         return product
 
-    def weighted_squares(self, u: Vector, n_threads: int = 1) -> Vector:
-        """Return ``(X * X).T @ u``, of shape (n_features,)."""
-        squares: Vector = self._core.weighted_squares(u, n_threads=n_threads)
-        return squares
+    def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+        both: Vector = self._core.t_dot_squares(u, v, n_threads=n_threads)
+        return both[:, 0].copy(), both[:, 1].copy()
 
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
 
         Constant columns get the factor 1.
         """
-        ones = np.full(self.shape[0], 1.0 / self.shape[0])
-        mean = self.t_dot(ones, n_threads)
-        square = self.weighted_squares(ones, n_threads)
+        share = np.full(self.shape[0], 1.0 / self.shape[0])
+        mean, square = self.t_dot_squares(share, share, n_threads)
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         constant = deviation <= 1e-7 * np.abs(mean)
         return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)

@@ -2,7 +2,7 @@
 
 H is block-diagonal with one block for each query. Whole short queries are gathered into blocks of
 rows, H times a block is one sweep with whole rows in place of numbers, and the matrix product of
-the two runs at full speed. A query too long for that is treated panel by panel of columns.
+the two runs at full speed. A query too long for that is treated some columns at a time.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -24,9 +24,10 @@ from .queries import QueryGroups
 from .threads import one_blas_thread
 
 Matrix = NDArray[np.float64]
+Floats = NDArray[np.floating]
 
 BLOCK_BYTES = 1 << 20
-PANEL_BYTES = 1 << 28
+LONG_QUERY_BYTES = 1 << 28
 
 
 def weight_space_hessian(
@@ -56,35 +57,78 @@ def weight_space_hessian(
     ndarray of shape (n_features, n_features)
     """
     d = X.shape[1]
+    order = loss.groups.order
     item = np.dtype(dtype).itemsize
     max_rows = int(np.clip(BLOCK_BYTES // (item * max(d, 1)), 256, 1 << 14))
-    order = loss.groups.order
 
-    def gather(first: int, last: int, columns: tuple[int, int] = (0, d)) -> NDArray[np.floating]:
-        return X.gather((first, last, order), columns, shift, scale, dtype)
+    def gather(rows: tuple[int, int], columns: tuple[int, int] = (0, d)) -> Floats:
+        return X.gather((*rows, order), columns, shift, scale, dtype)
 
-    def block_product(queries: tuple[int, int]) -> tuple[int, NDArray[Any]]:
-        first, last = (int(loss.groups.indptr[q]) for q in queries)
-        Z = gather(first, last)
-        return 0, Z.T @ loss.hessian_rows(*queries, Z)
+    def block_product(queries: tuple[int, int]) -> Floats:
+        first, last = (int(place) for place in loss.groups.indptr[list(queries)])
+        Z = gather((first, last))
+        HZ = np.empty_like(Z)
+        loss.laplacian_rows(queries, Z, HZ)
+        return Z.T @ HZ
 
-    def panel_product(task: tuple[int, int, int]) -> tuple[int, NDArray[Any]]:
-        query, begin, end = task
-        first, last = (int(p) for p in loss.groups.indptr[query : query + 2])
-        HZ = loss.hessian_rows(query, query + 1, gather(first, last, (begin, end)))
-        product = np.zeros((d, end - begin))
-        for row in range(first, last, max_rows):
-            stop = min(last, row + max_rows)
-            product += gather(row, stop).T @ HZ[row - first : stop - first]
-        return begin, product
-
-    hessian = np.zeros((d, d))
     blocks, long_queries = _blocks(loss.groups, max_rows)
-    panels = _panels(loss.groups, long_queries, d, item)
-    for tasks, product in ((blocks, block_product), (panels, panel_product)):
-        for begin, part in _map_in_order(product, tasks, n_threads):
-            hessian[:, begin : begin + part.shape[1]] += part
-    return (hessian + hessian.T) / 2
+    hessian = np.zeros((d, d))
+    for part in map_in_order(block_product, blocks, n_threads):
+        hessian += part
+    for query in long_queries:
+        begin, end = (int(place) for place in loss.groups.indptr[query : query + 2])
+        width = int(np.clip(LONG_QUERY_BYTES // (2 * item * (end - begin)), 1, d))
+        for columns in _ranges(0, d, width):
+            hessian[:, slice(*columns)] += _long_query_product(
+                gather, loss, query, (begin, end), columns, d, max_rows, n_threads
+            )
+    return hessian + hessian.T  # H = 2 M, symmetric up to rounding
+
+
+def _long_query_product(
+    gather: Callable[..., Floats],
+    loss: SquaredHingeEvaluation,
+    query: int,
+    places: tuple[int, int],
+    columns: tuple[int, int],
+    d: int,
+    max_rows: int,
+    n_threads: int,
+) -> Matrix:
+    """Return ``Z' M Z[:, columns]`` for one query that is longer than a block."""
+    begin, end = places
+    row_blocks = list(_ranges(begin, end, max_rows))
+    Z = np.concatenate(
+        list(map_in_order(lambda rows: gather(rows, columns), row_blocks, n_threads))
+    )
+    HZ = np.empty_like(Z)
+    panels = _ranges(0, Z.shape[1], _panel_width(Z, loss.n_levels(query)))
+    for _ in map_in_order(
+        lambda panel: loss.laplacian_rows((query, query + 1), Z, HZ, panel), panels, n_threads
+    ):
+        pass
+
+    def product(rows: tuple[int, int]) -> Floats:
+        block = slice(rows[0] - begin, rows[1] - begin)
+        whole = Z[block] if columns == (0, d) else gather(rows)
+        part: Floats = whole.T @ HZ[block]
+        return part
+
+    total = np.zeros((d, Z.shape[1]))
+    for part in map_in_order(product, row_blocks, n_threads):
+        total += part
+    return total
+
+
+def _panel_width(Z: Floats, n_levels: int) -> int:
+    """Choose as many columns as let the sums of all levels stay in the cache; half at the most."""
+    in_cache = BLOCK_BYTES // (Z.itemsize * n_levels)
+    return int(np.clip(min(in_cache, -(-Z.shape[1] // 2)), 16, 128))
+
+
+def _ranges(begin: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    for first in range(begin, end, size):
+        yield first, min(end, first + size)
 
 
 def _blocks(groups: QueryGroups, max_rows: int) -> tuple[list[tuple[int, int]], list[int]]:
@@ -102,17 +146,7 @@ def _blocks(groups: QueryGroups, max_rows: int) -> tuple[list[tuple[int, int]], 
     return blocks, too_long
 
 
-def _panels(
-    groups: QueryGroups, queries: Iterable[int], d: int, item: int
-) -> Iterator[tuple[int, int, int]]:
-    for query in queries:
-        length = int(groups.indptr[query + 1] - groups.indptr[query])
-        width = int(np.clip(PANEL_BYTES // (2 * item * length), 1, 16))
-        for begin in range(0, d, width):
-            yield query, begin, min(d, begin + width)
-
-
-def _map_in_order(
+def map_in_order(
     function: Callable[[Any], Any], tasks: Iterable[Any], n_threads: int
 ) -> Iterator[Any]:
     """Map on threads with results in order, with every matrix product on one thread."""

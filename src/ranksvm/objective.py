@@ -84,10 +84,9 @@ class LinearEvaluation:
     def gradient(self) -> Vector:
         """The (sub)gradient ``w + c X'g``, of shape (n_features,)."""
         objective = self._objective
-        gradient = objective.X.t_dot(self.loss.gradient, objective.n_threads)
-        gradient *= objective.c
-        gradient += self.weights
-        return gradient
+        return self.weights + objective.c * objective.X.t_dot(
+            self.loss.gradient, objective.n_threads
+        )
 
     @cached_property
     def absolute_gap(self) -> float:
@@ -127,11 +126,18 @@ class LinearEvaluation:
         product += p
         return product
 
+    @cached_property
     def hessian_diagonal_bound(self) -> Vector:
-        """Bound the diagonal of the Hessian: ``1 + c (X * X)' diag(H)``, pairs taken singly."""
+        """Bound the diagonal of the Hessian: ``1 + c (X * X)' diag(H)``, pairs taken singly.
+
+        The same pass over X yields the gradient: ask for this first.
+        """
         objective = self._objective
-        diagonal = self._smooth_loss.hessian_diagonal
-        return 1 + objective.c * objective.X.weighted_squares(diagonal, objective.n_threads)
+        product, squares = objective.X.t_dot_squares(
+            self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
+        )
+        self.gradient = self.weights + objective.c * product
+        return 1 + objective.c * squares
 
     def hessian(self) -> NDArray[np.float64]:
         """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""

@@ -14,7 +14,7 @@ et al. 2011, equations 3 and 4).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +71,8 @@ class PairLoss:
         Total weight of the pairs: their number, if there are no weights.
     pairs_per_query : ndarray of shape (n_queries,)
         The same for each query.
+    n_levels : ndarray of shape (n_queries,)
+        Number of distinct labels of each query.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class PairLoss:
             n_threads=n_threads,
         )
         self.pairs_per_query: Vector = self._pairs.pair_weight
+        self.n_levels: NDArray[np.uint32] = self._pairs.n_levels
         total = float(self.pairs_per_query.sum())
         self.n_pairs = int(total) if sample_weight is query_weight is None else total
 
@@ -183,6 +186,10 @@ class SquaredHingeEvaluation:
         """The queries; the Hessian has one diagonal block for each."""
         return self._loss.groups
 
+    def n_levels(self, query: int) -> int:
+        """Return the number of distinct labels of a query."""
+        return int(self._loss.n_levels[query])
+
     @property
     def hessian_diagonal(self) -> Vector:
         """The diagonal of the Hessian, of shape (n_samples,)."""
@@ -204,22 +211,25 @@ class SquaredHingeEvaluation:
         product *= 2
         return product
 
-    def hessian_rows(
-        self, first_query: int, last_query: int, rows: NDArray[np.floating]
-    ) -> NDArray[np.floating]:
-        """Multiply by the diagonal block of consecutive queries, on the calling thread.
+    def laplacian_rows(
+        self,
+        queries: tuple[int, int],
+        rows: NDArray[Any],
+        out: NDArray[Any],
+        columns: tuple[int, int] | None = None,
+    ) -> None:
+        """Multiply by the block of M of consecutive queries, on the calling thread.
 
         Parameters
         ----------
-        first_query, last_query : int
-            The queries ``first_query .. last_query - 1``.
+        queries : tuple (first, last)
+            The queries ``first .. last - 1``.
         rows : ndarray of shape (n_rows, k), float32 or float64
             One row for each place of these queries (see `QueryGroups`).
-
-        Returns
-        -------
-        ndarray of the shape and dtype of `rows`
+        out : ndarray of the shape and dtype of `rows`
+            Receives the product.
+        columns : tuple (first, last), optional
+            Treat the columns ``first .. last - 1`` only.
         """
-        product: NDArray[np.floating] = self._sweep.laplacian_rows(first_query, last_query, rows)
-        product *= 2
-        return product
+        first_column, last_column = columns or (0, rows.shape[1])
+        self._sweep.laplacian_rows(*queries, rows, first_column, last_column, out)

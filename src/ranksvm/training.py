@@ -15,7 +15,7 @@ from .objective import LinearObjective
 from .pair_loss import COUNTINGS, SquaredHinge
 from .queries import QueryGroups
 from .solvers import Callback, SolverResult, Status, newton, trust_region
-from .threads import resolve_threads
+from .threads import one_blas_thread, resolve_threads
 
 Vector = NDArray[np.float64]
 
@@ -134,9 +134,10 @@ def train(
     name = choose_solver(X) if parameters.solver == "auto" else parameters.solver
     minimize = {"newton": newton, "trust_region": trust_region}[name]
     start = np.zeros(objective.size) if w0 is None else w0
-    result = minimize(
-        objective, start, tol=parameters.tol, max_iter=parameters.max_iter, callback=callback
-    )
+    with one_blas_thread():
+        result = minimize(
+            objective, start, tol=parameters.tol, max_iter=parameters.max_iter, callback=callback
+        )
     _warn_unless_converged(result, parameters)
     return Fit(result, n_pairs, groups.n_queries, name, c)
 
@@ -268,12 +269,13 @@ def _warn_unless_converged(result: SolverResult, parameters: Parameters) -> None
 def choose_solver(X: DesignMatrix) -> str:
     """Choose between an explicit Hessian and conjugate gradients by cost.
 
-    Counted in multiplications of a streaming product with X, of which a matrix product does about
-    ten in the same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, against some
-    150 products with the Hessian of twice the stored values. Beyond 8,192 features the explicit
-    Hessian is not considered, for its memory.
+    Counted in multiplications of a pass over X, of which a matrix product does about ten in the
+    same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, whatever the data are
+    like, against some 300 products with the Hessian, of two passes over the stored values each;
+    well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
+    considered, for its memory.
     """
     n, d = X.shape
     explicit = 6 * (n * d**2 / 10 + d**3 / 30)
-    gradients = 150 * 2 * X.n_stored
+    gradients = 300 * 2 * X.n_stored
     return "newton" if d <= 8192 and explicit <= gradients else "trust_region"

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..threads import one_blas_thread
 from .line_search import line_search
 from .result import Callback, Objective, Progress, SolverResult, Status
 
@@ -81,8 +80,7 @@ def _newton_step(evaluation: Any, dtype: type[np.floating]) -> Vector | None:
     hessian *= to_unit[:, np.newaxis]
     scale = scale * to_unit
     try:
-        with one_blas_thread():
-            factor = np.linalg.cholesky(hessian)
+        factor = np.linalg.cholesky(hessian)
     except np.linalg.LinAlgError:
         return None
     direction: Vector = scale * _core.cholesky_solve(factor, -scale * evaluation.gradient)

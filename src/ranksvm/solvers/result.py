@@ -38,8 +38,9 @@ class Evaluation(Protocol):
     def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
         """Multiply by the Hessian."""
 
+    @property
     def hessian_diagonal_bound(self) -> Vector:
-        """Bound the diagonal of the Hessian, to precondition with."""
+        """An upper bound of the diagonal of the Hessian, to precondition with."""
 
     def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
         """Return ``diag(scale) Hessian diag(scale)`` and scale."""

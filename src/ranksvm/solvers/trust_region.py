@@ -53,12 +53,13 @@ def trust_region(
     """
     progress = Progress(tol, max_iter, callback)
     current = objective.evaluate(w0)
+    metric = current.hessian_diagonal_bound  # its pass over X yields the gradient, too
     status = progress.record(current, 0.0)
     radius = np.inf
     norm_at_start = float(np.linalg.norm(current.gradient))
     while status is None:
         accuracy = _forcing(current, norm_at_start, tol)
-        model = _steihaug(current, radius, accuracy, max_products)
+        model = _steihaug(current, metric, radius, accuracy, max_products)
         progress.n_products += model.n_products
         trial, n_trials = line_search(current.along(model.step, model.image))
         progress.n_evaluations += n_trials
@@ -68,6 +69,7 @@ def trust_region(
         if trial.step < 0.5 or model.at_boundary:
             radius = (4 if model.at_boundary else 2) * trial.step * model.length
         current = trial.evaluation
+        metric = current.hessian_diagonal_bound
         status = progress.record(current, trial.step)
     return progress.result(current, status)
 
@@ -80,7 +82,7 @@ def _forcing(evaluation: Any, norm_at_start: float, tol: float) -> float:
     """
     norm = float(np.linalg.norm(evaluation.gradient))
     target = np.sqrt(2 * tol * abs(evaluation.value))
-    return float(np.clip(max(0.5 * target / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.5))
+    return float(np.clip(max(0.9 * target / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.3))
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,14 @@ class ModelStep:
     n_products: int
 
 
-def _steihaug(current: Any, radius: float, accuracy: float, max_products: int) -> ModelStep:
+def _steihaug(
+    current: Any, metric: Vector, radius: float, accuracy: float, max_products: int
+) -> ModelStep:
     """Minimise the model ``g'p + 0.5 p'Hp`` within ``|p| <= radius`` by conjugate gradients.
 
-    Norms are those of the preconditioner, ``|p|^2 = p' diag p``. The images of the directions are
-    carried along, so that the step's own image needs no further pass over X.
+    Norms are those of the preconditioner, ``|p|^2 = p' diag(metric) p``. The images of the
+    directions are carried along, so that the step's own image needs no further pass over X.
     """
-    metric = current.hessian_diagonal_bound()
     gradient = current.gradient
     step = np.zeros_like(gradient)
     residual = -gradient
