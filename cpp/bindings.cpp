@@ -94,13 +94,13 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
 }
 
 std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& pairs,
-                                  const In<double, 1>& scores, double margin,
-                                  const std::string& counting, bool with_laplacian, int n_threads) {
+                                  const In<double, 1>& scores, double margin, bool squared,
+                                  const std::string& counting, int n_threads) {
   require(static_cast<std::int64_t>(scores.shape(0)) == pairs->n_documents(),
           "one score per document");
   const Counting way = counting_named(counting);
   const nb::gil_scoped_release release;
-  return std::make_shared<Sweep>(pairs, scores.data(), margin, way, with_laplacian, n_threads);
+  return std::make_shared<Sweep>(pairs, scores.data(), margin, squared, way, n_threads);
 }
 
 template <class T>
@@ -298,17 +298,20 @@ NB_MODULE(_core, m) {
           nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
 
   nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
-      .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "counting"_a,
-           "with_laplacian"_a, "n_threads"_a = 1)
+      .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "squared"_a,
+           "counting"_a, "n_threads"_a = 1)
       .def_prop_ro(
-          "balance", [](const Sweep& self) { return vector_view(self.balance); },
-          nb::rv_policy::reference_internal)
-      .def_prop_ro(
-          "degree", [](const Sweep& self) { return vector_view(self.degree); },
-          nb::rv_policy::reference_internal)
-      .def_prop_ro(
-          "laplacian_scores", [](const Sweep& self) { return vector_view(self.laplacian_scores); },
-          nb::rv_policy::reference_internal)
+          "gradient", [](const Sweep& self) { return vector_view(self.gradient); },
+          nb::rv_policy::reference_internal,
+          "By row: the balance l+ - l- (hinge) or 2 (M s + margin balance) (squared hinge).")
+      .def(
+          "degree",
+          [](const Sweep& self) {
+            auto result = new_vector<double>(self.pairs().n_documents());
+            self.degree(result.data());
+            return result;
+          },
+          "By row: l+ + l-, the diagonal of the Laplacian M.")
       .def_ro("n_active", &Sweep::n_active)
       .def_ro("balance_scores", &Sweep::balance_scores)
       .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)

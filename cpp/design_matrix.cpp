@@ -10,6 +10,7 @@ namespace ranksvm {
 namespace {
 
 constexpr std::int64_t kRowsPerTask = 1 << 10;
+constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values
 
 // The dot product of a dense row, in eight interleaved sums.
 template <class Value>
@@ -118,6 +119,7 @@ void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_thread
   const auto add_block = [&](std::int64_t b, double* sums) {
     add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block), sums);
   };
+  n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
   std::fill(result, result + n_sums, 0.0);
   if (n_threads == 1) {  // the same sums with one vector, which stays in the cache
     add_block(0, result);
@@ -164,6 +166,7 @@ void gather_row(const CsrMatrix<Value, Index>& X, std::int64_t i, std::int64_t b
 
 template <class Matrix>
 void multiply(const Matrix& X, const double* w, double* result, int n_threads) {
+  n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
   parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
     multiply_rows(X, begin, end, w, result);
   });

@@ -20,6 +20,7 @@ constexpr std::int64_t kLongQuery = 1 << 15;
 constexpr std::int64_t kPieceSize = 1 << 12;
 constexpr std::int64_t kChunk = 1 << 13;
 constexpr std::uint32_t kFewDocuments = 16;
+constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
 
 // The way of counting, chosen query by query.
 template <int K>
@@ -126,26 +127,30 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> star
 }
 
 Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
-             Counting counting, bool with_laplacian, int n_threads)
-    : balance(pairs->n_documents()),
-      degree(pairs->n_documents()),
-      laplacian_scores(with_laplacian ? pairs->n_documents() : 0),
+             bool squared, Counting counting, int n_threads)
+    : gradient(pairs->n_documents()),
       pairs_(std::move(pairs)),
       counting_(counting),
-      slot_(balance.size()),
-      label_(balance.size()),
-      window_end_(balance.size()) {
-  std::vector<double> sorted(balance.size());
-  const double spread = sort(scores, margin, sorted, n_threads);
+      slot_(gradient.size()),
+      label_(gradient.size()),
+      window_end_(gradient.size()),
+      degree_(gradient.size()) {
+  n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
+  const auto sorted = std::make_unique_for_overwrite<double[]>(n_documents());
+  const double spread = sort(scores, margin, sorted.get(), n_threads);
   // Sums of widely spread scores would lose the small differences that matter; whole numbers add
   // up exactly, so such scores are summed as whole part and rest.
   constexpr double kSplitSpread = 1024;
-  if (!with_laplacian)
-    finish<1>(sorted, n_threads);
+  if (!squared)
+    finish<1>(sorted.get(), margin, n_threads);
   else if (spread <= kSplitSpread)
-    finish<2>(sorted, n_threads);
+    finish<2>(sorted.get(), margin, n_threads);
   else
-    finish<3>(sorted, n_threads);
+    finish<3>(sorted.get(), margin, n_threads);
+}
+
+void Sweep::degree(double* result) const {
+  for (std::int64_t p = 0; p < n_documents(); ++p) result[pairs_->row_of(slot_[p])] = degree_[p];
 }
 
 SortedQuery Sweep::sorted_query(std::int64_t query) const {
@@ -156,17 +161,16 @@ SortedQuery Sweep::sorted_query(std::int64_t query) const {
 
 // Fills slot_, label_, window_end_ and the sorted scores, each query's shifted by its middle one;
 // returns the largest absolute score after the shift.
-double Sweep::sort(const double* scores, double margin, std::vector<double>& sorted,
-                   int n_threads) {
+double Sweep::sort(const double* scores, double margin, double* sorted, int n_threads) {
   const auto& pieces = pairs_->pieces;
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (pieces[t].is_long) return;
     for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      sort_query(q, scores, margin, &sorted[pairs_->query_start[q]], 1);
+      sort_query(q, scores, margin, sorted + pairs_->query_start[q], 1);
   });
   for (const auto& piece : pieces)
     if (piece.is_long)
-      sort_query(piece.first_query, scores, margin, &sorted[pairs_->query_start[piece.first_query]],
+      sort_query(piece.first_query, scores, margin, sorted + pairs_->query_start[piece.first_query],
                  n_threads);
   double spread = 0;
   for (std::int64_t q = 0; q < pairs_->n_queries(); ++q) {
@@ -228,7 +232,7 @@ void Sweep::sort_query(std::int64_t query, const double* scores, double margin, 
 
 // The sums of v (by position, K columns) over the partners of every position.
 template <int K>
-Sweep::Sums<K> Sweep::sum_partners(const std::vector<double>& v, int n_threads) const {
+Sweep::Sums Sweep::sum_partners(const double* v, int n_threads) const {
   std::vector<Task> tasks;
   for (const auto& piece : pairs_->pieces)
     if (piece.is_long)
@@ -237,59 +241,69 @@ Sweep::Sums<K> Sweep::sum_partners(const std::vector<double>& v, int n_threads) 
   for (const auto& piece : pairs_->pieces)
     if (!piece.is_long) tasks.push_back({piece.first_query, piece.last_query, both});
 
-  Sums<K> sums{std::vector<double>(v.size()), std::vector<double>(v.size())};
+  Sums sums{std::make_unique_for_overwrite<double[]>(K * n_documents()),
+            std::make_unique_for_overwrite<double[]>(K * n_documents())};
   parallel_for(std::ssize(tasks), n_threads, [&](std::int64_t t) {
     Counter<K> counter(counting_);
     for (auto q = tasks[t].first_query; q < tasks[t].last_query; ++q) {
-      if (pairs_->n_levels[q] < 2) continue;
       const SortedQuery query = sorted_query(q);
-      const auto begin = K * pairs_->query_start[q];
-      if (tasks[t].side != lower) counter.upper(query, &v[begin], &sums.upper[begin]);
-      if (tasks[t].side != upper) counter.lower(query, &v[begin], &sums.lower[begin]);
+      const auto begin = K * pairs_->query_start[q], end = K * pairs_->query_start[q + 1];
+      for (const Side side : {upper, lower}) {
+        if (tasks[t].side != both && tasks[t].side != side) continue;
+        double* result = (side == upper ? sums.upper : sums.lower).get() + begin;
+        if (query.n_levels < 2)
+          std::fill(result, result + (end - begin), 0.0);
+        else if (side == upper)
+          counter.upper(query, v + begin, result);
+        else
+          counter.lower(query, v + begin, result);
+      }
     }
   });
   return sums;
 }
 
-// Fills balance, degree, laplacian_scores and their totals.  Columns: 1; the scores, or their whole
-// part and the rest.
+// Fills gradient, degree and the totals.  Columns: 1; the scores, or their whole part and the rest.
 template <int K>
-void Sweep::finish(const std::vector<double>& sorted, int n_threads) {
-  const auto n = std::ssize(sorted);
+void Sweep::finish(const double* sorted, double margin, int n_threads) {
+  const auto n = n_documents();
   const auto column = [&](double s, int k) {
     if (k == 0) return 1.0;
     if (K == 2) return s;
     return k == 1 ? std::rint(s) : s - std::rint(s);
   };
-  std::vector<double> v(K * n);
+  const auto v = std::make_unique_for_overwrite<double[]>(K * n);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
       for (int k = 0; k < K; ++k) v[K * p + k] = inner(slot_[p]) * column(sorted[p], k);
   });
-  const Sums<K> sums = sum_partners<K>(v, n_threads);
+  const Sums sums = sum_partners<K>(v.get(), n_threads);
   struct Totals {
     double active = 0, balance = 0, laplacian = 0;
   };
   std::vector<Totals> totals((n + kChunk - 1) / kChunk);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    Totals& total = totals[begin / kChunk];
+    Totals total;
     for (auto p = begin; p < end; ++p) {
-      const auto row = pairs_->row_of(slot_[p]);
       const double weight = outer(slot_[p]), s = sorted[p];
       const double above = sums.upper[K * p], below = sums.lower[K * p];
-      balance[row] = weight * (above - below);
-      degree[row] = weight * (above + below);
+      const double balance = weight * (above - below);
+      degree_[p] = weight * (above + below);
       total.active += weight * above;
-      total.balance += balance[row] * s;
+      total.balance += balance * s;
+      double derivative = balance;
       if constexpr (K > 1) {
         double product = 0;
         for (int k = 1; k < K; ++k)
           product +=
               (above + below) * column(s, k) - (sums.upper[K * p + k] + sums.lower[K * p + k]);
-        laplacian_scores[row] = weight * product;
-        total.laplacian += laplacian_scores[row] * s;
+        product *= weight;
+        total.laplacian += product * s;
+        derivative = 2 * (product + margin * balance);
       }
+      gradient[pairs_->row_of(slot_[p])] = derivative;
     }
+    totals[begin / kChunk] = total;
   });
   for (const Totals& total : totals) {
     n_active += total.active;
@@ -301,20 +315,20 @@ void Sweep::finish(const std::vector<double>& sorted, int n_threads) {
 template <int K>
 void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* result,
                               int n_threads) const {
-  const auto n = std::ssize(slot_);
-  std::vector<double> by_position(K * n);
+  const auto n = n_documents();
+  const auto by_position = std::make_unique_for_overwrite<double[]>(K * n);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
       for (int k = 0; k < K; ++k)
         by_position[K * p + k] = inner(slot_[p]) * v[stride * pairs_->row_of(slot_[p]) + k];
   });
-  const Sums<K> sums = sum_partners<K>(by_position, n_threads);
+  const Sums sums = sum_partners<K>(by_position.get(), n_threads);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p) {
       const auto row = pairs_->row_of(slot_[p]);
       for (int k = 0; k < K; ++k)
         result[stride * row + k] =
-            degree[row] * v[stride * row + k] -
+            degree_[p] * v[stride * row + k] -
             outer(slot_[p]) * (sums.upper[K * p + k] + sums.lower[K * p + k]);
     }
   });
@@ -322,6 +336,7 @@ void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* resu
 
 void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
                       int n_threads) const {
+  n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   std::int64_t k = 0;
   for (; k + 4 <= n_columns; k += 4) laplacian_columns<4>(v + k, n_columns, result + k, n_threads);
   for (; k < n_columns; ++k) laplacian_columns<1>(v + k, n_columns, result + k, n_threads);
@@ -341,12 +356,11 @@ void Sweep::laplacian_rows(std::int64_t first_query, std::int64_t last_query, co
     const Real* rows = v + offset;
     Real* products = result + offset;
     document.resize(query.n_documents);
-    for (std::uint32_t p = 0; p < query.n_documents; ++p)
+    for (std::uint32_t p = 0; p < query.n_documents; ++p) {
       document[p] = static_cast<std::uint32_t>(slot_[begin + p] - begin);
-    for (std::uint32_t i = 0; i < query.n_documents; ++i) {
-      const auto d = static_cast<Real>(degree[pairs_->row_of(begin + i)]);
-      for (std::int64_t k = 0; k < width; ++k)
-        products[i * n_columns + k] = d * rows[i * n_columns + k];
+      const auto row = document[p] * n_columns;
+      const auto degree = static_cast<Real>(degree_[begin + p]);
+      for (std::int64_t k = 0; k < width; ++k) products[row + k] = degree * rows[row + k];
     }
     if (query.n_levels < 2) continue;
     sums.subtract_partners(

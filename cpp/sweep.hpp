@@ -39,18 +39,25 @@ struct PreferencePairs {
   std::vector<Piece> pieces;
 };
 
-// The pairs active at a margin: margin - (s_i - s_j) > 0 for y_i > y_j.  Immutable.
+// The pairs active at a margin, margin - (s_i - s_j) > 0 for y_i > y_j, and what follows from them
+// for the hinge or the squared hinge.  Immutable.
+//
+// M is the weighted Laplacian of the graph of active pairs, l+ + l- its diagonal ("degree") and
+// l+ - l- the "balance" of a document, as counted by Lee & Lin (2014).
 class Sweep {
  public:
-  // scores by row; with_laplacian: also multiply the scores themselves by the Laplacian.
+  // scores: by row.
   Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
-        Counting counting, bool with_laplacian, int n_threads);
+        bool squared, Counting counting, int n_threads);
 
-  // With M the weighted Laplacian of the active pairs, by row: l+ - l- (so that the hinge has the
-  // subgradient `balance`), l+ + l- (the diagonal of M) and, if asked for, M s.
-  std::vector<double> balance, degree, laplacian_scores;
-  // Total weight of the active pairs, balance' s and s' M s, with s shifted to be small.
+  // By row: the balance, a subgradient of the hinge; or 2 (M s + margin balance), the gradient of
+  // the squared hinge.
+  std::vector<double> gradient;
+  // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
   double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
+
+  // The diagonal of M, by row.
+  void degree(double* result) const;
 
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
@@ -71,28 +78,31 @@ class Sweep {
     std::int64_t first_query, last_query;
     Side side;
   };
-  template <int K>
+  // Numbers by position, K columns.  Not initialised: pages that nothing reads are not touched.
+  using Buffer = std::unique_ptr<double[]>;
   struct Sums {
-    std::vector<double> upper, lower;  // by position, K columns
+    Buffer upper, lower;
   };
 
-  double sort(const double* scores, double margin, std::vector<double>& sorted, int n_threads);
+  double sort(const double* scores, double margin, double* sorted, int n_threads);
   void sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
                   int n_threads);
   template <int K>
-  Sums<K> sum_partners(const std::vector<double>& v, int n_threads) const;
+  Sums sum_partners(const double* v, int n_threads) const;
   template <int K>
-  void finish(const std::vector<double>& sorted, int n_threads);
+  void finish(const double* sorted, double margin, int n_threads);
   template <int K>
   void laplacian_columns(const double* v, std::int64_t stride, double* result, int n_threads) const;
   SortedQuery sorted_query(std::int64_t query) const;
+  std::int64_t n_documents() const { return pairs_->n_documents(); }
   double inner(std::uint32_t slot) const { return pairs_->inner.empty() ? 1 : pairs_->inner[slot]; }
   double outer(std::uint32_t slot) const { return pairs_->outer.empty() ? 1 : pairs_->outer[slot]; }
 
   std::shared_ptr<const PreferencePairs> pairs_;
   Counting counting_;
-  // By position: slots in order of query, then score.
+  // By position, that is in order of query, then score.
   std::vector<std::uint32_t> slot_, label_, window_end_;
+  std::vector<double> degree_;
 };
 
 }  // namespace ranksvm

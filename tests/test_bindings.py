@@ -24,11 +24,11 @@ def pairs():
 )
 def test_sweep_takes_contiguous_float64_only(pairs, scores):
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.Sweep(pairs, scores, 1.0, "auto", True)
+        _core.Sweep(pairs, scores, 1.0, True, "auto")
 
 
 def test_laplacian_takes_contiguous_float64_only(pairs):
-    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, "auto", True)
+    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, True, "auto")
     for v in (np.zeros(4, np.float32), np.zeros((4, 2), order="F"), np.zeros((4, 4))[:, ::2]):
         with pytest.raises(TypeError, match="incompatible function arguments"):
             sweep.laplacian(v)
@@ -45,15 +45,15 @@ def test_matrices_take_contiguous_arrays_only():
 def test_read_only_arrays_are_welcome(pairs):
     scores = np.zeros(4)
     scores.flags.writeable = False
-    assert _core.Sweep(pairs, scores, 1.0, "auto", True).n_active == 6
+    assert _core.Sweep(pairs, scores, 1.0, True, "auto").n_active == 6
 
 
 def test_results_are_views_that_cannot_be_written(pairs):
-    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, "auto", True)
-    assert not sweep.balance.flags.writeable
-    balance = sweep.balance
+    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, True, "auto")
+    assert not sweep.gradient.flags.writeable
+    gradient = sweep.gradient
     del sweep  # the view keeps its owner
-    assert balance.tolist() == [3, 1, -1, -3]
+    assert gradient.tolist() == [6, 2, -2, -6]
 
 
 def test_shapes_are_checked():
@@ -68,11 +68,11 @@ def test_shapes_are_checked():
             _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), None, None, None),
             np.zeros(2),
             1.0,
-            "abacus",
             True,
+            "abacus",
         )
 
 
 def test_scores_must_be_finite(pairs):
     with pytest.raises(ValueError, match="scores must be finite"):
-        _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), 1.0, "auto", False)
+        _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), 1.0, False, "auto")

@@ -89,9 +89,10 @@ def _active_pairs(
 ) -> tuple[Vector, Vector]:
     """Return the weight of the active pairs of each query, and of all its pairs."""
     loss = Hinge(y, groups, sample_weight=weights, margin=margin, n_threads=n_threads)
-    sweep = loss.sweep(scores, with_laplacian=False)
-    # Half of degree + balance is the weight of the active pairs in which a row is the lesser one.
-    by_row = (sweep.degree + sweep.balance) / 2
+    sweep = loss.sweep(scores, squared=False)
+    # The gradient is l+ - l-, the degree l+ + l-; l+ counts the active pairs in which a row is the
+    # less relevant one.
+    by_row = (sweep.degree() + sweep.gradient) / 2
     by_place = by_row if groups.order is None else by_row[groups.order]
     return np.add.reduceat(by_place, groups.indptr[:-1]), loss.pairs_per_query
 

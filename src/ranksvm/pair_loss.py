@@ -109,14 +109,14 @@ class PairLoss:
         """Number of rows."""
         return self.groups.n_samples
 
-    def sweep(self, scores: ArrayLike, *, with_laplacian: bool) -> _core.Sweep:
-        """Find the active pairs at `scores`."""
+    def sweep(self, scores: ArrayLike, *, squared: bool) -> _core.Sweep:
+        """Find the active pairs at `scores`, and what the hinge or squared hinge makes of them."""
         return _core.Sweep(
             self._pairs,
             np.ascontiguousarray(scores, dtype=np.float64),
             self.margin,
+            squared,
             self.counting,
-            with_laplacian,
             n_threads=self.n_threads,
         )
 
@@ -130,10 +130,10 @@ class Hinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> HingeEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        sweep = self.sweep(scores, with_laplacian=False)
+        sweep = self.sweep(scores, squared=False)
         return HingeEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,
-            gradient=sweep.balance,
+            gradient=sweep.gradient,
             slope=sweep.balance_scores,
         )
 
@@ -157,7 +157,7 @@ class SquaredHinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> SquaredHingeEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        return SquaredHingeEvaluation(self, self.sweep(scores, with_laplacian=True))
+        return SquaredHingeEvaluation(self, self.sweep(scores, squared=True))
 
 
 class SquaredHingeEvaluation:
@@ -178,7 +178,7 @@ class SquaredHingeEvaluation:
         self.value: float = (
             margin**2 * sweep.n_active + 2 * margin * sweep.balance_scores + curvature
         )
-        self.gradient: Vector = 2 * (sweep.laplacian_scores + margin * sweep.balance)
+        self.gradient: Vector = sweep.gradient
         self.slope: float = 2 * (curvature + margin * sweep.balance_scores)
 
     @property
@@ -193,7 +193,7 @@ class SquaredHingeEvaluation:
     @property
     def hessian_diagonal(self) -> Vector:
         """The diagonal of the Hessian, of shape (n_samples,)."""
-        return 2 * self._sweep.degree
+        return 2 * self._sweep.degree()
 
     def hessian_product(self, v: ArrayLike) -> NDArray[np.float64]:
         """Multiply by the Hessian.
