@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "parallel.hpp"
@@ -32,19 +33,16 @@ inline std::uint32_t key_of(double score) {
   return static_cast<std::uint32_t>((bits ^ flip) >> 32);
 }
 
-constexpr int kBits = 11;
-constexpr std::uint32_t kBins = 1u << kBits;
-constexpr std::int64_t kPart = 1 << 14;
+constexpr std::int64_t kPart = 1 << 15;
 
 // One stable counting pass over one digit of the keys, in parts that threads share.
-inline void pass(const std::vector<Record>& in, std::vector<Record>& out, int shift,
-                 int n_threads) {
-  const auto n = static_cast<std::int64_t>(in.size());
+template <int kBits>
+void pass(const Record* in, Record* out, std::int64_t n, int shift, int n_threads) {
+  constexpr std::uint32_t kBins = 1u << kBits;
   const std::int64_t n_parts = (n + kPart - 1) / kPart;
   std::vector<std::array<std::uint32_t, kBins>> offsets(n_parts);
   parallel_for(n_parts, n_threads, [&](std::int64_t part) {
     auto& count = offsets[part];
-    count.fill(0);
     for (std::int64_t i = part * kPart; i < std::min(n, (part + 1) * kPart); ++i)
       ++count[(in[i].key >> shift) & (kBins - 1)];
   });
@@ -62,25 +60,24 @@ inline void pass(const std::vector<Record>& in, std::vector<Record>& out, int sh
   });
 }
 
-}  // namespace radix
-
-// Sorts scores[0..n) where a radix sort pays: by the upper halves of the doubles, then each run of
-// equal upper halves by comparison.  `sorted` receives scores and indices in order.
-inline void radix_sort(const double* scores, std::uint32_t n, ScoredIndex* sorted, int n_threads) {
-  std::vector<radix::Record> records(n), other(n);
-  parallel_chunks(n, radix::kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+// Sorts by the upper halves of the scores, then each run of equal ones by comparison.
+template <int kBits>
+void sort(const double* scores, std::int64_t n, ScoredIndex* sorted, int n_threads) {
+  auto records = std::make_unique_for_overwrite<Record[]>(n);
+  auto other = std::make_unique_for_overwrite<Record[]>(n);
+  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
-      records[i] = {radix::key_of(scores[i]), static_cast<std::uint32_t>(i)};
+      records[i] = {key_of(scores[i]), static_cast<std::uint32_t>(i)};
   });
-  for (int shift = 0; shift < 32; shift += radix::kBits) {
-    radix::pass(records, other, shift, n_threads);
+  for (int shift = 0; shift < 32; shift += kBits) {
+    pass<kBits>(records.get(), other.get(), n, shift, n_threads);
     records.swap(other);
   }
-  parallel_chunks(n, radix::kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p) sorted[p] = {scores[records[p].index], records[p].index};
   });
   // A run belongs to the part in which it starts.
-  parallel_chunks(n, radix::kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
     while (begin > 0 && begin < end && records[begin].key == records[begin - 1].key) ++begin;
     for (auto p = begin; p < end;) {
       auto q = p + 1;
@@ -91,9 +88,12 @@ inline void radix_sort(const double* scores, std::uint32_t n, ScoredIndex* sorte
   });
 }
 
+}  // namespace radix
+
 inline void sort_scores(const double* scores, std::uint32_t n, ScoredIndex* sorted, int n_threads) {
-  constexpr std::uint32_t kRadixPays = 2048;
-  if (n >= kRadixPays) return radix_sort(scores, n, sorted, n_threads);
+  constexpr std::uint32_t kFew = 64, kMany = 16384;
+  if (n >= kMany) return radix::sort<11>(scores, n, sorted, n_threads);
+  if (n >= kFew) return radix::sort<8>(scores, n, sorted, 1);
   for (std::uint32_t i = 0; i < n; ++i) sorted[i] = {scores[i], i};
   std::sort(sorted, sorted + n);
 }

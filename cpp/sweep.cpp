@@ -159,52 +159,38 @@ SortedQuery Sweep::sorted_query(std::int64_t query) const {
           pairs_->n_levels[query], &label_[begin], &window_end_[begin]};
 }
 
-// Fills slot_, label_, window_end_ and the sorted scores, each query's shifted by its middle one;
-// returns the largest absolute score after the shift.
+// Fills slot_, label_, window_end_ and the sorted scores, shifted to be small; returns the largest
+// absolute score after the shift.
 double Sweep::sort(const double* scores, double margin, double* sorted, int n_threads) {
   const auto& pieces = pairs_->pieces;
-  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
-    if (pieces[t].is_long) return;
+  std::vector<double> spread(pieces.size(), 0.0);
+  const auto sort_piece = [&](std::int64_t t, int threads) {
     for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      sort_query(q, scores, margin, sorted + pairs_->query_start[q], 1);
+      if (pairs_->query_start[q] < pairs_->query_start[q + 1])
+        spread[t] = std::max(
+            spread[t], sort_query(q, scores, margin, sorted + pairs_->query_start[q], threads));
+  };
+  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
+    if (!pieces[t].is_long) sort_piece(t, 1);
   });
-  for (const auto& piece : pieces)
-    if (piece.is_long)
-      sort_query(piece.first_query, scores, margin, sorted + pairs_->query_start[piece.first_query],
-                 n_threads);
-  double spread = 0;
-  for (std::int64_t q = 0; q < pairs_->n_queries(); ++q) {
-    const auto begin = pairs_->query_start[q], end = pairs_->query_start[q + 1];
-    if (begin < end) spread = std::max({spread, -sorted[begin], sorted[end - 1]});
-  }
-  return spread;
+  for (std::int64_t t = 0; t < std::ssize(pieces); ++t)
+    if (pieces[t].is_long) sort_piece(t, n_threads);
+  return spread.empty() ? 0 : *std::max_element(spread.begin(), spread.end());
 }
 
-void Sweep::sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
-                       int n_threads) {
+double Sweep::sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
+                         int n_threads) {
   const auto begin = pairs_->query_start[query];
   const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
-  if (n == 0) return;
-  std::vector<double> by_slot(n);
-  std::vector<ScoredIndex> order(n);
+  const auto order = std::make_unique_for_overwrite<ScoredIndex[]>(n);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto i = first; i < last; ++i) {
-      by_slot[i] = scores[pairs_->row_of(begin + i)] + 0.0;  // -0 sorts with 0
-      if (!std::isfinite(by_slot[i])) throw std::domain_error("scores must be finite");
+      sorted[i] = scores[pairs_->row_of(begin + i)] + 0.0;  // -0 sorts with 0
+      if (!std::isfinite(sorted[i])) throw std::domain_error("scores must be finite");
     }
   });
-  sort_scores(by_slot.data(), n, order.data(), n_threads);
-  const double shift = order[n / 2].score;
+  sort_scores(sorted, n, order.get(), n_threads);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
-    for (auto p = first; p < last; ++p) {
-      const auto slot = static_cast<std::uint32_t>(begin + order[p].index);
-      sorted[p] = order[p].score - shift;
-      slot_[begin + p] = slot;
-      label_[begin + p] = pairs_->label[slot];
-    }
-  });
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
-    // Before the shift, which may round: equal and unequal scores must stay so.
     const auto outside = [&](std::uint32_t e, double s) { return !(order[e].score - s < margin); };
     std::uint32_t e = 0, past = n;  // the first window end, by bisection
     while (e < past) {
@@ -215,19 +201,45 @@ void Sweep::sort_query(std::int64_t query, const double* scores, double margin, 
         e = middle + 1;
     }
     for (auto p = first; p < last; ++p) {
-      // Four comparisons at a time: most windows move by less, and a branch that is foreseen is
-      // cheaper than one that is not.
-      while (e + 4 <= n) {
-        const double s = order[p].score;
-        const std::uint32_t inside =
-            !outside(e, s) + !outside(e + 1, s) + !outside(e + 2, s) + !outside(e + 3, s);
-        e += inside;
-        if (inside < 4) break;
-      }
-      while (e < n && e + 4 > n && !outside(e, order[p].score)) ++e;
+      const auto slot = static_cast<std::uint32_t>(begin + order[p].index);
+      slot_[begin + p] = slot;
+      label_[begin + p] = pairs_->label[slot];
+      while (e < n && !outside(e, order[p].score)) ++e;
       window_end_[begin + p] = e;
     }
   });
+  return shift_chains(query, order.get(), margin, sorted);
+}
+
+// Writes the scores of a query shifted to be small; returns the largest absolute one.
+//
+// Far apart, the small differences of scores that the loss is made of would be lost.  But a query
+// falls into chains that no active pair crosses, wherever the scores rise by the margin between
+// documents that are all in order; and a shift of a chain changes nothing.
+double Sweep::shift_chains(std::int64_t query, const ScoredIndex* order, double margin,
+                           double* sorted) const {
+  constexpr double kWide = 64;
+  const auto begin = pairs_->query_start[query];
+  const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
+  const bool wide = order[n - 1].score - order[0].score > kWide;
+  const auto counts = [&](std::uint32_t p) { return inner(slot_[begin + p]) > 0; };
+  std::vector<std::uint32_t> least_label(wide ? n + 1 : 0, pairs_->n_levels[query]);  // from p on
+  for (std::uint32_t p = n; wide && p-- > 0;)
+    least_label[p] =
+        counts(p) ? std::min(least_label[p + 1], label_[begin + p]) : least_label[p + 1];
+  double spread = 0;
+  for (std::uint32_t first = 0, last = n; first < n; first = last) {
+    std::uint32_t top_label = 0;
+    for (last = wide ? first : n; last < n; ++last) {
+      const bool gap = last > first && !(order[last].score - order[last - 1].score < margin);
+      if (gap && top_label <= least_label[last]) break;
+      if (counts(last)) top_label = std::max(top_label, label_[begin + last]);
+    }
+    const double shift = order[first + (last - first) / 2].score;
+    for (auto p = first; p < last; ++p) sorted[p] = order[p].score - shift;
+    spread = std::max({spread, -sorted[first], sorted[last - 1]});
+  }
+  return spread;
 }
 
 // The sums of v (by position, K columns) over the partners of every position.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pair_sums/sorted_query.hpp"
+#include "sorting.hpp"
 
 namespace ranksvm {
 
@@ -85,8 +86,10 @@ class Sweep {
   };
 
   double sort(const double* scores, double margin, double* sorted, int n_threads);
-  void sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
-                  int n_threads);
+  double sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
+                    int n_threads);
+  double shift_chains(std::int64_t query, const ScoredIndex* order, double margin,
+                      double* sorted) const;
   template <int K>
   Sums sum_partners(const double* v, int n_threads) const;
   template <int K>

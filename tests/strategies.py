@@ -1,0 +1,134 @@
+"""Hypothesis strategies: labels, scores, queries and weights that are hard to count.
+
+Scores are multiples of 1/8, wherever they lie: margins are then exact, many are exactly 1, and
+whether a pair is active is never a matter of rounding.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+FAR = 1e6
+EXTREME_LABELS = [
+    -1e150,
+    -1e-150,
+    -5e-324,
+    -0.0,
+    0.0,
+    5e-324,
+    1e-150,
+    1.0,
+    np.nextafter(1, 2),
+    1e150,
+]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Everything a pair loss is a function of; the weight of a query is given on all its rows."""
+
+    y: np.ndarray
+    scores: np.ndarray
+    qid: Any
+    sample_weight: np.ndarray | None
+    query_weight: np.ndarray | None
+
+    @property
+    def weights(self):
+        return {"sample_weight": self.sample_weight, "query_weight": self.query_weight}
+
+
+def integers(n, low, high):
+    return st.lists(st.integers(low, high), min_size=n, max_size=n).map(np.array)
+
+
+@st.composite
+def labels(draw, n):
+    kind = draw(st.sampled_from(["few", "equal", "distinct", "float", "extreme", "scaled"]))
+    if kind == "few":
+        return draw(integers(n, 0, 3))
+    if kind == "equal":
+        return np.full(n, draw(st.integers(-2, 2)))
+    if kind == "distinct":
+        return np.array(draw(st.permutations(range(n))))
+    if kind == "float":
+        return draw(integers(n, -8, 8)) / 4
+    if kind == "extreme":
+        return np.array(draw(st.lists(st.sampled_from(EXTREME_LABELS), min_size=n, max_size=n)))
+    return draw(integers(n, -2, 2)) * 10.0 ** draw(st.integers(-150, 150))
+
+
+@st.composite
+def exact_scores(draw, y):
+    """Scores for the labels y: tied, shifted, spread, in clusters far apart, with an outlier."""
+    n = len(y)
+    near = draw(integers(n, -24, 24)) / 8
+    rank = np.unique(y, return_inverse=True)[1]
+    kind = draw(
+        st.sampled_from(["tied", "near", "shifted", "spread", "ordered", "pairwise", "outlier"])
+    )
+    if kind == "tied":
+        return draw(integers(n, -2, 2)).astype(float)
+    if kind == "shifted":
+        return near + draw(st.sampled_from([-FAR, FAR]))
+    if kind == "spread":
+        return draw(integers(n, -8 * int(FAR), 8 * int(FAR))) / 8
+    if kind == "ordered":
+        return near + FAR * rank
+    if kind == "pairwise":
+        return near + FAR * (rank // 2)
+    if kind == "outlier":
+        near[draw(st.integers(0, n - 1))] += draw(st.sampled_from([-FAR, FAR]))
+    return near
+
+
+@st.composite
+def qids(draw, n):
+    kind = draw(st.sampled_from(["none", "own", "unsorted", "strings", "descending"]))
+    if kind == "none":
+        return None
+    if kind == "own":
+        return np.arange(n)
+    qid = draw(integers(n, 0, 4))
+    if kind == "strings":
+        return [f"query {q}" for q in qid]
+    return np.sort(qid)[::-1] if kind == "descending" else qid
+
+
+@st.composite
+def weights(draw, n):
+    kind = draw(st.sampled_from(["none", "integers", "floats"]))
+    if kind == "none":
+        return None
+    if kind == "integers":
+        return draw(integers(n, 0, 3)).astype(float)
+    exponents = draw(integers(n, -30, 30))
+    return np.where(exponents == 0, 0.0, 10.0 ** (exponents / 10))
+
+
+@st.composite
+def rankings(draw, max_samples=24, weighted=True):
+    y = draw(st.integers(1, max_samples).flatmap(labels))
+    n = len(y)
+    qid = draw(qids(n))
+    query = np.zeros(n, int) if qid is None else np.unique(qid, return_inverse=True)[1]
+    of_query = draw(weights(int(query.max()) + 1)) if weighted else None
+    return Ranking(
+        y=y,
+        scores=draw(exact_scores(y)),
+        qid=qid,
+        sample_weight=draw(weights(n)) if weighted else None,
+        query_weight=None if of_query is None else of_query[query],
+    )
+
+
+@st.composite
+def linear_problems(draw, max_samples=16, max_features=4):
+    """A ranking with pairs, rows X that may repeat, and weights w; its scores are not used."""
+    ranking = draw(rankings(max_samples))
+    d = draw(st.integers(1, max_features))
+    pool = draw(integers(6 * d, -8, 8)).reshape(6, d) / 4
+    rows = draw(integers(len(ranking.y), 0, 5))
+    return ranking, pool[rows], draw(integers(d, -8, 8)) / 8
