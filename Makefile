@@ -4,8 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp)
-# The optional extras of pyproject.toml to install: make EXTRAS=bench bench
-EXTRAS ?= test
 
 .PHONY: demo test lint format bench clean
 .DELETE_ON_ERROR:
@@ -27,8 +25,12 @@ format: $(READY)
 	@$(BIN)/ruff format .
 	@$(BIN)/clang-format -i cpp/*.?pp cpp/pair_sums/*.hpp
 
-bench: $(READY)
+bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py
+
+$(VENV)/.ready-bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $@
 
 $(READY): $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -39,7 +41,7 @@ $(READY): $(SOURCES)
 	  { echo "a C++ compiler is missing; on Debian: apt install g++"; exit 1; }
 	@echo "setting up $(VENV) (a minute or two; once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
 	@cp $(VENV)/lib/python*/site-packages/ranksvm/_core.pyi src/ranksvm/  # for mypy
 	@touch $@
 

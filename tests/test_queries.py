@@ -79,3 +79,14 @@ def test_groups_are_frozen_and_leave_qid_alone():
     with pytest.raises(FrozenInstanceError):
         groups.indptr = np.array([0, 4])
     np.testing.assert_array_equal(qid, [3, 1, 3, 2])
+
+
+def test_different_ids_stay_different():
+    assert QueryGroups.from_qid(["a", 1, "1"], 3).n_queries == 3
+    assert QueryGroups.from_qid([(1, 2), (1,), (1, 2)], 3).n_queries == 2
+
+
+@pytest.mark.parametrize("qid", [5, "abc", {"a": 1}, [{}, 1, 2], np.zeros((3, 2))])
+def test_what_cannot_be_ids_is_refused(qid):
+    with pytest.raises(ValueError, match="qid"):
+        QueryGroups.from_qid(qid, 3)

@@ -86,6 +86,8 @@ class PairLoss:
         counting: str = "auto",
         n_threads: int = 1,
     ) -> None:
+        if counting not in COUNTINGS:
+            raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
         labels = np.ascontiguousarray(y, dtype=np.float64)
         self.groups = groups or QueryGroups.from_qid(None, len(labels))
         self.margin = float(margin)

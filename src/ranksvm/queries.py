@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 @dataclass(frozen=True, eq=False)
 class QueryGroups:
     """The rows of each query, without moving a row.
+
+    Queries are numbered as they first appear if the rows come query by query, else in ascending
+    order of their ids.
 
     Attributes
     ----------
@@ -68,15 +72,14 @@ class QueryGroups:
         Raises
         ------
         ValueError
-            If the length differs from `n_samples` or an id is missing (None or NaN).
+            If the length differs from `n_samples`, an id is missing (None or NaN) or not hashable,
+            or `qid` is not one-dimensional.
         """
         if qid is None:
             return cls(np.array([0, n_samples], dtype=np.int64))
-        ids = np.asarray(qid)
-        if ids.ndim == 2 and 1 in ids.shape:
-            ids = ids.ravel()
+        ids = _as_vector(qid)
         if ids.ndim != 1:
-            ids = _objects(qid)
+            raise ValueError(f"qid must be one-dimensional, not of shape {ids.shape}")
         if len(ids) != n_samples:
             raise ValueError(f"qid has length {len(ids)} but there are {n_samples} rows")
         return cls._from_ids(ids)
@@ -96,10 +99,20 @@ class QueryGroups:
         return cls(np.concatenate([[0], starts, [n]]).astype(np.int64), order)
 
 
-def _objects(qid: Any) -> NDArray[np.object_]:
-    """Ids that are sequences themselves, such as tuples, as a vector of objects."""
-    ids = np.empty(len(qid), dtype=object)
-    ids[:] = list(map(tuple, qid))
+def _as_vector(qid: Any) -> NDArray[Any]:
+    """Return the ids as a vector, with ids that differ kept different."""
+    if hasattr(qid, "__array__") or hasattr(qid, "dtype"):
+        ids = np.asarray(qid)
+        return ids.ravel() if ids.ndim == 2 and 1 in ids.shape else ids
+    if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
+        raise ValueError(f"qid must give one id for each row, not {qid!r}")
+    values = list(qid)
+    kinds = {type(value) for value in values}
+    if len(kinds) == 1 and kinds <= {int, float, str, bytes}:
+        return np.array(values)
+    # NumPy would turn 1 and "1" into the same string, and tuples into a matrix.
+    ids = np.empty(len(values), dtype=object)
+    ids[:] = [tuple(value) if isinstance(value, list) else value for value in values]
     return ids
 
 
