@@ -112,7 +112,7 @@ std::int64_t n_stored(const CsrMatrix<Value, Index>& X) {
 // order; there are few blocks, so that this costs little beside the pass itself.
 template <class Matrix, class AddRows>
 void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_threads, AddRows&& add) {
-  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 12;
+  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 24;
   const auto n_blocks = std::clamp<std::int64_t>(
       n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(n_sums, 1024)), 1, kMostBlocks);
   const auto rows_per_block = (X.n_rows + n_blocks - 1) / n_blocks;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "parallel.hpp"
@@ -26,12 +28,25 @@ struct Record {
   std::uint32_t key, index;
 };
 
-// The upper half of a double, reordered so that unsigned order is numerical order.
-inline std::uint32_t key_of(double score) {
-  const auto bits = std::bit_cast<std::uint64_t>(score);
-  const std::uint64_t flip = (bits >> 63) ? ~std::uint64_t{0} : std::uint64_t{1} << 63;
-  return static_cast<std::uint32_t>((bits ^ flip) >> 32);
-}
+// Keys of up to 32 bits that rise with the score: the upper half of the double, reordered so that
+// unsigned order is numerical order.
+struct BitKeys {
+  static constexpr int kKeyBits = 32;
+  std::uint32_t operator()(double score) const {
+    const auto bits = std::bit_cast<std::uint64_t>(score);
+    const std::uint64_t flip = (bits >> 63) ? ~std::uint64_t{0} : std::uint64_t{1} << 63;
+    return static_cast<std::uint32_t>((bits ^ flip) >> 32);
+  }
+};
+
+// Shorter keys that tell scores apart as well where those are spread evenly over their range.
+struct EvenKeys {
+  static constexpr int kKeyBits = 22;
+  double least, scale;
+  std::uint32_t operator()(double score) const {
+    return static_cast<std::uint32_t>((score - least) * scale);
+  }
+};
 
 constexpr std::int64_t kPart = 1 << 15;
 
@@ -60,16 +75,17 @@ void pass(const Record* in, Record* out, std::int64_t n, int shift, int n_thread
   });
 }
 
-// Sorts by the upper halves of the scores, then each run of equal ones by comparison.
-template <int kBits>
-void sort(const double* scores, std::int64_t n, ScoredIndex* sorted, int n_threads) {
+// Sorts by keys, then each run of equal keys by comparison.
+template <int kBits, class Keys>
+void sort(const double* scores, std::int64_t n, const Keys& key_of, ScoredIndex* sorted,
+          int n_threads) {
   auto records = std::make_unique_for_overwrite<Record[]>(n);
   auto other = std::make_unique_for_overwrite<Record[]>(n);
   parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
       records[i] = {key_of(scores[i]), static_cast<std::uint32_t>(i)};
   });
-  for (int shift = 0; shift < 32; shift += kBits) {
+  for (int shift = 0; shift < Keys::kKeyBits; shift += kBits) {
     pass<kBits>(records.get(), other.get(), n, shift, n_threads);
     records.swap(other);
   }
@@ -88,14 +104,35 @@ void sort(const double* scores, std::int64_t n, ScoredIndex* sorted, int n_threa
   });
 }
 
+// Whether the scores are spread evenly enough over their range for short keys: if so, gives the
+// keys.  A sample decides; it matters to the speed alone.
+inline std::optional<EvenKeys> even_keys(const double* scores, std::uint32_t n) {
+  constexpr std::uint32_t kSample = 1024, kCells = 64, kMostInCell = kSample / 4;
+  const auto [least, most] = std::minmax_element(scores, scores + n);
+  const EvenKeys keys{*least, ((1u << EvenKeys::kKeyBits) - 1) / (*most - *least)};
+  if (!std::isnormal(keys.scale)) return {};
+  std::array<std::uint32_t, kCells> count{};
+  for (std::uint64_t k = 0; k < kSample; ++k)
+    if (++count[keys(scores[k * n / kSample]) / ((1u << EvenKeys::kKeyBits) / kCells)] >
+        kMostInCell)
+      return {};
+  return keys;
+}
+
 }  // namespace radix
 
 inline void sort_scores(const double* scores, std::uint32_t n, ScoredIndex* sorted, int n_threads) {
   constexpr std::uint32_t kFew = 64, kMany = 16384;
-  if (n >= kMany) return radix::sort<11>(scores, n, sorted, n_threads);
-  if (n >= kFew) return radix::sort<8>(scores, n, sorted, 1);
-  for (std::uint32_t i = 0; i < n; ++i) sorted[i] = {scores[i], i};
-  std::sort(sorted, sorted + n);
+  if (n < kFew) {
+    for (std::uint32_t i = 0; i < n; ++i) sorted[i] = {scores[i], i};
+    std::sort(sorted, sorted + n);
+  } else if (n < kMany) {
+    radix::sort<8>(scores, n, radix::BitKeys{}, sorted, 1);
+  } else if (const auto keys = radix::even_keys(scores, n)) {
+    radix::sort<11>(scores, n, *keys, sorted, n_threads);
+  } else {
+    radix::sort<11>(scores, n, radix::BitKeys{}, sorted, n_threads);
+  }
 }
 
 }  // namespace ranksvm
