@@ -142,12 +142,17 @@ class SolverResult:
         return self.history[-1].iteration
 
 
+ROUNDING = float(np.finfo(np.float64).eps)
+PATIENCE = 10
+
+
 @dataclass
 class Progress:
     """Keeps a solver's record: history, best lower bound, and when to stop.
 
     The gap is that between the current value and the best lower bound met so far. A callback that
-    returns True (not merely something true) stops the solver.
+    returns True (not merely something true) stops the solver. So do ten iterations in which
+    neither the value nor the gap gets better, and a gap at the limit of rounding.
     """
 
     tol: float
@@ -168,7 +173,7 @@ class Progress:
             iteration=len(self.history),
             value=evaluation.value,
             # The value itself is not known more exactly than this.
-            dual_gap=max(relative, float(np.finfo(np.float64).eps)),
+            dual_gap=max(relative, ROUNDING),
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
@@ -180,7 +185,19 @@ class Progress:
             return Status.CONVERGED
         if stop:
             return Status.STOPPED
+        if line.dual_gap <= ROUNDING or self._stands_still():
+            return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
+
+    def _stands_still(self) -> bool:
+        if len(self.history) <= PATIENCE:
+            return False
+        before, recent = self.history[-PATIENCE - 1], self.history[-PATIENCE:]
+        return all(
+            line.dual_gap >= before.dual_gap
+            and line.value >= before.value - ROUNDING * abs(before.value)
+            for line in recent
+        )
 
     @property
     def dual_gap(self) -> float:
