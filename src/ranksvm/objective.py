@@ -101,7 +101,7 @@ class LinearEvaluation:
     @property
     def duality_gap(self) -> float:
         """The relative duality gap ``(P - D) / max(|P|, tiny)``."""
-        return self.absolute_gap / max(abs(self.value), np.finfo(np.float64).tiny)
+        return self.absolute_gap / max(abs(self.value), float(np.finfo(np.float64).tiny))
 
     @property
     def _smooth_loss(self) -> SquaredHingeEvaluation:

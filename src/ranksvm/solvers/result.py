@@ -143,6 +143,7 @@ class SolverResult:
 
 
 ROUNDING = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
 PATIENCE = 10
 
 
@@ -168,7 +169,7 @@ class Progress:
         """Add a line to the history; return a status if this is the end."""
         self.lower_bound = max(self.lower_bound, evaluation.lower_bound)
         gap = min(evaluation.absolute_gap, max(evaluation.value - self.lower_bound, 0.0))
-        relative = gap / max(abs(evaluation.value), np.finfo(np.float64).tiny)
+        relative = gap / max(abs(evaluation.value), TINY)
         line = Iteration(
             iteration=len(self.history),
             value=evaluation.value,
