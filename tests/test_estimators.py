@@ -143,7 +143,8 @@ def test_grid_search_in_a_pipeline_with_routing(wine):
         model = search.best_estimator_.named_steps["ranksvm"]
         assert model.n_queries_ == 7
         scores = search.predict(X)
-        assert search.score(X, y, qid=qid) == pairwise_accuracy(y, scores, qid)
+        score = search.best_estimator_.score(X, y, qid=qid)
+        assert score == pairwise_accuracy(y, scores, qid)
 
 
 def test_pickling_keeps_predictions(wine):
