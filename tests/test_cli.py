@@ -192,7 +192,10 @@ def test_bad_data_is_refused(tmp_path, text, message):
         (["train", "data.svm", "m", "-C", "-1"], "C must be finite and greater than 0"),
         (["train", "data.svm", "m", "-C", "x"], "argument -C: invalid float value: 'x'"),
         (["train", "data.svm", "m", "--threads", "0"], "n_threads must be"),
-        (["train", "data.svm", "m", "--sover", "newton"], "unrecognized arguments: --sover"),
+        (
+            ["train", "data.svm", "m", "--sover", "newton"],
+            r"--sover newton \(did you mean --solver\?\)",
+        ),
         (["train", "data.svm", "m", "--solver", "x"], "invalid choice: 'x'"),
         (["train", "data.svm"], "the following arguments are required: MODEL"),
         (["trian", "data.svm", "m"], "invalid choice: 'trian'"),

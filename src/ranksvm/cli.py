@@ -22,6 +22,21 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> argparse.Namespace:
+        """Parse, and tell the command's own mistakes in its own name, with the nearest option."""
+        known, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            command: _Parser = getattr(known, "parser", self)
+            command.error(f"unrecognized arguments: {' '.join(unknown)}{command._nearest(unknown)}")
+        return known
+
+    def _nearest(self, unknown: Sequence[str]) -> str:
+        from difflib import get_close_matches
+
+        options = list(self._option_string_actions)
+        nearest = [get_close_matches(word.split("=")[0], options, 1) for word in unknown]
+        return "".join(f" (did you mean {match[0]}?)" for match in nearest[:1] if match)
+
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
@@ -43,7 +58,7 @@ def _add_train(commands: Any) -> None:
         help="learn a model from labelled rows",
         description="Learn a linear RankSVM from an SVMlight file and write a model file.",
     )
-    train.set_defaults(run=_train)
+    train.set_defaults(run=_train, parser=train)
     train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
     train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
@@ -78,7 +93,7 @@ def _add_predict(commands: Any) -> None:
         help="score rows with a model",
         description="Write one score per row of an SVMlight file; higher is better.",
     )
-    predict.set_defaults(run=_predict)
+    predict.set_defaults(run=_predict, parser=predict)
     predict.add_argument("model", metavar="MODEL")
     predict.add_argument("data", metavar="DATA", help="SVMlight file, or - for stdin")
     predict.add_argument(
@@ -93,7 +108,7 @@ def _add_evaluate(commands: Any) -> None:
         help="measure how well scores or a model order labelled rows",
         description="Print pairwise accuracy and ranking error; pairs of equal scores count half.",
     )
-    evaluate.set_defaults(run=_evaluate)
+    evaluate.set_defaults(run=_evaluate, parser=evaluate)
     evaluate.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
     evaluate.add_argument(
         "scores", metavar="SCORES|MODEL", help="one score per line, or a model file"
