@@ -22,20 +22,13 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> argparse.Namespace:
-        """Parse, and tell the command's own mistakes in its own name, with the nearest option."""
-        known, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            command: _Parser = getattr(known, "parser", self)
-            command.error(f"unrecognized arguments: {' '.join(unknown)}{command._nearest(unknown)}")
-        return known
-
-    def _nearest(self, unknown: Sequence[str]) -> str:
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Refuse arguments, with the option nearest to the first."""
         from difflib import get_close_matches
 
-        options = list(self._option_string_actions)
-        nearest = [get_close_matches(word.split("=")[0], options, 1) for word in unknown]
-        return "".join(f" (did you mean {match[0]}?)" for match in nearest[:1] if match)
+        nearest = get_close_matches(unknown[0].split("=")[0], self._option_string_actions, 1)
+        hint = f" (did you mean {nearest[0]}?)" if nearest else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -248,7 +241,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     and 130 an interruption by Ctrl-C.
     """
     parser = build_parser()
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        getattr(args, "parser", parser).refuse(unknown)
     if args.version:
         from . import __version__
 
