@@ -150,6 +150,15 @@ def test_stopping_early_is_said(wine, tmp_path):
     assert json.loads((tmp_path / "m").read_text())["training"]["status"] == "max_iter"
 
 
+def test_overflow_is_said(tmp_path):
+    (tmp_path / "d").write_text("1 1:1e200\n2 1:-1e200\n3 1:2e200\n")
+    process = ranksvm("train", tmp_path / "d", tmp_path / "m")
+    assert process.returncode == 0
+    assert "warning: not converged" in process.stderr
+    training = json.loads((tmp_path / "m").read_text())["training"]
+    assert (training["status"], training["dual_gap"]) == ("stalled", None)
+
+
 def test_cost_is_the_sample_weight(tmp_path):
     X, y = load_wine(return_X_y=True)
     weight = np.arange(len(y)) % 3

@@ -333,3 +333,15 @@ def test_protein(protein, solver, storage):
     assert one.n_pairs_ == 1_045_462_101
     assert one.objective_ == pytest.approx(84301.134305333, rel=1e-10)
     assert np.array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("scale", "C"), [(1e155, 1.0), (1e300, 1.0), (1.0, 1e300), (1e20, 1.0)])
+def test_numbers_too_large_end_with_a_warning(solver, scale, C):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)) * scale, rng.integers(0, 3, 60)
+    with pytest.warns(ConvergenceWarning, match="scale X"):
+        model = RankSVM(C, solver=solver).fit(X, y)
+    assert model.status_ == "stalled"
+    assert model.dual_gap_ > 1
+    assert np.isfinite(model.coef_).all()

@@ -134,7 +134,8 @@ def train(
     name = choose_solver(X) if parameters.solver == "auto" else parameters.solver
     minimize = {"newton": newton, "trust_region": trust_region}[name]
     start = np.zeros(objective.size) if w0 is None else w0
-    with one_blas_thread():
+    # What overflows shows in the gap.
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         result = minimize(
             objective, start, tol=parameters.tol, max_iter=parameters.max_iter, callback=callback
         )

@@ -83,13 +83,18 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "n_features": len(linear.coef),
         "weights": {names[k]: float(linear.coef[k]) for k in np.flatnonzero(linear.coef)},
         "parameters": linear.parameters,
-        "training": linear.training,
+        "training": {name: _json(value) for name, value in linear.training.items()},
     }
     if linear.feature_names:
         content["feature_names"] = linear.feature_names
     with atomic_write(path) as file:
         json.dump(content, file, indent=1, allow_nan=False, ensure_ascii=False)
         file.write("\n")
+
+
+def _json(value: Any) -> Any:
+    """Return the value, or None for what JSON has no word for: infinity and NaN."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _from_estimator(model: Any) -> LinearModel:

@@ -153,7 +153,8 @@ class Progress:
 
     The gap is that between the current value and the best lower bound met so far. A callback that
     returns True (not merely something true) stops the solver. So do ten iterations in which
-    neither the value nor the gap gets better, and a gap at the limit of rounding.
+    neither the value nor the gap gets better, a gap at the limit of rounding, and one that is too
+    large for a number.
     """
 
     tol: float
@@ -186,7 +187,7 @@ class Progress:
             return Status.CONVERGED
         if stop:
             return Status.STOPPED
-        if line.dual_gap <= ROUNDING or self._stands_still():
+        if line.dual_gap <= ROUNDING or not np.isfinite(relative) or self._stands_still():
             return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
