@@ -54,6 +54,8 @@ Counting counting_named(const std::string& name) {
   if (name == "auto") return Counting::automatic;
   if (name == "merge") return Counting::merge;
   if (name == "levels") return Counting::levels;
+  if (name == "joachims") return Counting::joachims;
+  if (name == "tree") return Counting::tree;
   if (name == "pairs") return Counting::pairs;
   throw std::invalid_argument("unknown way of counting '" + name + "'");
 }

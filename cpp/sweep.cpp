@@ -6,10 +6,12 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "pair_sums/joachims.hpp"
 #include "pair_sums/levels.hpp"
 #include "pair_sums/merge.hpp"
 #include "pair_sums/pairs.hpp"
 #include "pair_sums/row_sums.hpp"
+#include "pair_sums/tree.hpp"
 #include "parallel.hpp"
 #include "sorting.hpp"
 
@@ -46,6 +48,10 @@ class Counter {
     switch (counting_) {
       case Counting::levels:
         return use(levels_);
+      case Counting::joachims:
+        return use(joachims_);
+      case Counting::tree:
+        return use(tree_);
       case Counting::pairs:
         return use(pairs_);
       case Counting::merge:
@@ -57,6 +63,8 @@ class Counter {
   Counting counting_;
   MergeSums<K> merge_;
   LevelSums<K> levels_;
+  JoachimsSums<K> joachims_;
+  TreeSums<K> tree_;
   ExplicitPairs<K> pairs_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace ranksvm {
 
-enum class Counting { automatic, merge, levels, pairs };
+enum class Counting { automatic, merge, levels, joachims, tree, pairs };
 
 // Which documents are to be ordered, and how much each pair weighs.  Documents are numbered query
 // by query ("slots"); slot g is row[g] of the caller's arrays, or row g where `row` is empty.

@@ -1,5 +1,6 @@
 """RankSVM as a scikit-learn estimator."""
 
+import doctest
 import pickle
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ranksvm import ConvergenceWarning, RankSVM, pairwise_accuracy
+from ranksvm import ConvergenceWarning, RankSVM, estimators, pairwise_accuracy
 
 
 @parametrize_with_checks([RankSVM()])
@@ -232,3 +233,8 @@ def test_bad_data_is_named(wine):
         RankSVM().fit(np.where(X > 1000, np.nan, X), y, qid)
     with pytest.raises(ValueError, match="expecting 13 features"):
         RankSVM().fit(X, y, qid).predict(X[:, 1:])
+
+
+def test_the_example_in_the_docstring():
+    result = doctest.testmod(estimators)
+    assert (result.attempted, result.failed) == (4, 0)

@@ -69,7 +69,7 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--counting",
         default="auto",
-        choices=["auto", "merge", "levels", "pairs"],
+        choices=["auto", "merge", "levels", "joachims", "tree", "pairs"],
         help="how active pairs are counted (default: auto)",
     )
     train.add_argument(

@@ -46,7 +46,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
         not impressed by their scales. "trust_region" uses conjugate gradients: best with many
         sparse features. "auto" chooses by cost (`ranksvm.training.choose_solver`).
-    counting : {"auto", "merge", "levels", "pairs"}, default="auto"
+    counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
         How active pairs are counted; a matter of speed only (`ranksvm.pair_loss.PairLoss`).
     tol : float, default=1e-3
         Stop at this relative duality gap ``(P - D) / |P|``.

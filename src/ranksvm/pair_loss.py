@@ -24,7 +24,7 @@ from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
 
-COUNTINGS = ("auto", "merge", "levels", "pairs")
+COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")
 
 
 class LossEvaluation(Protocol):
@@ -59,9 +59,16 @@ class PairLoss:
         ``query_weight[q] * sample_weight[i] * sample_weight[j]``.
     margin : float, default=1.0
         The margin rho of the loss.
-    counting : {"auto", "merge", "levels", "pairs"}, default="auto"
+    counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
         How active pairs are counted; results agree up to rounding. For a query of m documents with
-        k distinct labels: ``merge`` costs O(m log m), ``levels`` O(m k), ``pairs`` O(m^2).
+        k distinct labels, once its scores are sorted:
+
+        - "merge": O(m log k), a static tree over the labels;
+        - "levels": O(m k), one sum per level (Lee and Lin 2014, supplement II.1);
+        - "joachims": O(m k), one pass per level (Joachims 2006, as given in supplement II.2);
+        - "tree": O(m log k), a red-black tree (TreeRSVM, Airola et al. 2011, algorithm 1);
+        - "pairs": O(m^2), every pair;
+        - "auto": "pairs" for a handful of documents, "merge" otherwise.
     n_threads : int, default=1
         Threads to use. Results do not depend on it, to the last bit.
 

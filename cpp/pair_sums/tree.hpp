@@ -1,0 +1,168 @@
+// TreeRSVM, O(n log k): Algorithm 1 of Airola, Pahikkala & Salakoski (2011), on their order
+// statistics tree.  merge.hpp does the same walk over a tree that need not balance itself.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sorted_query.hpp"
+
+namespace ranksvm {
+
+// A red-black tree keyed by label, "modified so that each node stores the size of the subtree";
+// here the sums of K columns, which are the size for v = 1.  Equal labels share one node, so that
+// the height is O(log k).  Insertion follows Cormen et al., Introduction to Algorithms, chapters
+// 13 (red-black trees) and 14 (augmenting them).
+//
+// A node also keeps the sums of its own label: recovering them from the sums of subtrees would take
+// a subtraction, and cancellation with it.
+template <int K>
+class OrderStatisticsTree {
+ public:
+  // Lines 5 and 13: a new empty tree, in the memory of the last one.
+  void reset(std::uint32_t n_levels) {
+    nodes_.clear();
+    nodes_.reserve(std::size_t{n_levels} + 1);
+    nodes_.push_back(Node{});  // kNil: black, with empty sums
+    root_ = kNil;
+  }
+  // Lines 10 and 18: s.insert.
+  void insert(std::uint32_t label, const double* v) {
+    std::uint32_t parent = kNil;
+    Side side = kLeft;
+    for (std::uint32_t x = root_; x != kNil; x = nodes_[x].child[side]) {
+      Node& node = nodes_[x];
+      add(v, node.subtree);
+      if (label == node.label) return add(v, node.own);
+      parent = x;
+      side = label < node.label ? kLeft : kRight;
+    }
+    attach(label, v, parent, side);
+  }
+  // Line 12: s.count_larger.
+  void sum_larger(std::uint32_t label, double* result) const { sum_beyond<kRight>(label, result); }
+  // Line 20: s.count_smaller.
+  void sum_smaller(std::uint32_t label, double* result) const { sum_beyond<kLeft>(label, result); }
+
+ private:
+  enum Side { kLeft, kRight };
+  static constexpr std::uint32_t kNil = 0;
+  struct Node {
+    double subtree[K] = {}, own[K] = {};
+    std::uint32_t label = 0, parent = kNil, child[2] = {kNil, kNil};
+    bool red = false;
+  };
+
+  static Side opposite(Side side) { return side == kLeft ? kRight : kLeft; }
+  static void add(const double* v, double* sum) {
+    for (int k = 0; k < K; ++k) sum[k] += v[k];
+  }
+
+  // The sums of all labels on one side of `label`.
+  template <Side side>
+  void sum_beyond(std::uint32_t label, double* result) const {
+    for (int k = 0; k < K; ++k) result[k] = 0;
+    for (std::uint32_t x = root_; x != kNil;) {
+      const Node& node = nodes_[x];
+      const double* beyond = nodes_[node.child[side]].subtree;
+      if (label == node.label) return add(beyond, result);
+      const Side next = label < node.label ? kLeft : kRight;
+      if (next != side) {
+        add(node.own, result);
+        add(beyond, result);
+      }
+      x = node.child[next];
+    }
+  }
+
+  // RB-INSERT, once the place of the new leaf is known.
+  void attach(std::uint32_t label, const double* v, std::uint32_t parent, Side side) {
+    const auto x = static_cast<std::uint32_t>(nodes_.size());
+    Node& node = nodes_.emplace_back();
+    add(v, node.subtree);
+    add(v, node.own);
+    node.label = label;
+    node.parent = parent;
+    node.red = true;
+    (parent == kNil ? root_ : nodes_[parent].child[side]) = x;
+    balance(x);
+  }
+  // RB-INSERT-FIXUP: no red node keeps a red parent.
+  void balance(std::uint32_t x) {
+    while (nodes_[nodes_[x].parent].red) {
+      std::uint32_t parent = nodes_[x].parent;
+      const std::uint32_t grandparent = nodes_[parent].parent;
+      const Side side = side_of(parent), other = opposite(side);
+      const std::uint32_t uncle = nodes_[grandparent].child[other];
+      nodes_[grandparent].red = true;
+      if (nodes_[uncle].red) {  // case 1
+        nodes_[parent].red = nodes_[uncle].red = false;
+        x = grandparent;
+        continue;
+      }
+      if (side_of(x) == other) {  // case 2
+        rotate(parent, side);
+        std::swap(x, parent);
+      }
+      nodes_[parent].red = false;  // case 3
+      rotate(grandparent, other);
+    }
+    nodes_[root_].red = false;
+  }
+  Side side_of(std::uint32_t x) const {
+    return x == nodes_[nodes_[x].parent].child[kLeft] ? kLeft : kRight;
+  }
+  // LEFT-ROTATE or RIGHT-ROTATE: x moves down to that side, its child on the other side takes its
+  // place.
+  void rotate(std::uint32_t x, Side side) {
+    const Side other = opposite(side);
+    const std::uint32_t y = nodes_[x].child[other], middle = nodes_[y].child[side];
+    const std::uint32_t parent = nodes_[x].parent;
+    (parent == kNil ? root_ : nodes_[parent].child[side_of(x)]) = y;
+    nodes_[y].parent = parent;
+    nodes_[y].child[side] = x;
+    nodes_[x].parent = y;
+    nodes_[x].child[other] = middle;
+    if (middle != kNil) nodes_[middle].parent = x;
+    std::copy_n(nodes_[x].subtree, K, nodes_[y].subtree);  // the same labels are below y now
+    add_up(nodes_[x]);
+  }
+  void add_up(Node& node) {
+    std::copy_n(node.own, K, node.subtree);
+    for (const std::uint32_t child : node.child) add(nodes_[child].subtree, node.subtree);
+  }
+
+  std::vector<Node> nodes_;
+  std::uint32_t root_ = kNil;
+};
+
+template <int K>
+class TreeSums {
+ public:
+  // Lines 5-12, with p for the paper's i.
+  void upper(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
+    tree_.reset(query.n_levels);
+    std::uint32_t j = 0;
+    for (std::uint32_t p = 0; p < query.n_documents; ++p) {
+      for (; j < query.window_end[p]; ++j) tree_.insert(query.label[j], v[j]);
+      tree_.sum_larger(query.label[p], result[p]);
+    }
+  }
+  // Lines 13-20, with j for the paper's i and p for its j: as everywhere, p is the less relevant
+  // position of a pair.  One comparison of scores, that of the window ends, serves both walks; two
+  // that round differently would give pairs that only one of their documents knows of.
+  void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
+    tree_.reset(query.n_levels);
+    std::uint32_t p = query.n_documents;
+    for (std::uint32_t j = query.n_documents; j-- > 0;) {
+      for (; p > 0 && query.window_end[p - 1] > j; --p) tree_.insert(query.label[p - 1], v[p - 1]);
+      tree_.sum_smaller(query.label[j], result[j]);
+    }
+  }
+
+ private:
+  OrderStatisticsTree<K> tree_;
+};
+
+}  // namespace ranksvm
