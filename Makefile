@@ -29,7 +29,7 @@ bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py
 
 $(VENV)/.ready-bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"
 	@touch $@
 
 $(READY): $(SOURCES)
@@ -41,7 +41,8 @@ $(READY): $(SOURCES)
 	  { echo "a C++ compiler is missing; on Debian: apt install g++"; exit 1; }
 	@echo "setting up $(VENV) (a minute or two; once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --config-settings=cmake.define.RANKSVM_WERROR=ON --editable ".[test]"
 	@cp $(VENV)/lib/python*/site-packages/ranksvm/_core.pyi src/ranksvm/  # for mypy
 	@touch $@
 
