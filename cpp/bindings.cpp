@@ -81,8 +81,12 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
     require(query_start.data()[q - 1] <= query_start.data()[q], "query_start must not fall");
   if (order) {
     require(order->shape(0) == y.shape(0), "order must have one entry per document");
-    for (std::size_t i = 0; i < order->shape(0); ++i)
-      require(order->data()[i] >= 0 && order->data()[i] < n, "order must be a permutation");
+    std::vector<bool> seen(n);
+    for (std::size_t i = 0; i < order->shape(0); ++i) {
+      const auto row = order->data()[i];
+      require(row >= 0 && row < n && !seen[row], "order must be a permutation");
+      seen[row] = true;
+    }
   }
   require(!row_weight || row_weight->shape(0) == y.shape(0), "one row weight per document");
   require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
@@ -106,8 +110,9 @@ std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& 
 }
 
 template <class T>
-auto vector_view(const std::vector<T>& values) {
-  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
+auto vector_view(const T* values, std::int64_t n) {
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values, {static_cast<std::size_t>(n)},
+                                                      nb::handle());
 }
 
 Out<double, 1> laplacian_vector(const Sweep& sweep, const In<double, 1>& v, int n_threads) {
@@ -293,17 +298,26 @@ NB_MODULE(_core, m) {
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
            "query_weight"_a.noconvert().none(), "n_threads"_a = 1)
       .def_prop_ro(
-          "pair_weight", [](const PreferencePairs& self) { return vector_view(self.pair_weight); },
+          "pair_weight",
+          [](const PreferencePairs& self) {
+            return vector_view(self.pair_weight.data(), self.n_queries());
+          },
           nb::rv_policy::reference_internal, "Total weight of the pairs of each query.")
       .def_prop_ro(
-          "n_levels", [](const PreferencePairs& self) { return vector_view(self.n_levels); },
+          "n_levels",
+          [](const PreferencePairs& self) {
+            return vector_view(self.n_levels.data(), self.n_queries());
+          },
           nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
 
   nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
       .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "squared"_a,
            "counting"_a, "n_threads"_a = 1)
       .def_prop_ro(
-          "gradient", [](const Sweep& self) { return vector_view(self.gradient); },
+          "gradient",
+          [](const Sweep& self) {
+            return vector_view(self.gradient.get(), self.pairs().n_documents());
+          },
           nb::rv_policy::reference_internal,
           "By row: the balance l+ - l- (hinge) or 2 (M s + margin balance) (squared hinge).")
       .def(

@@ -1,9 +1,6 @@
 #include "sweep.hpp"
 
-#include <atomic>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
 
 #include "pair_sums/joachims.hpp"
@@ -136,13 +133,13 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> star
 
 Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
              bool squared, Counting counting, int n_threads)
-    : gradient(pairs->n_documents()),
+    : gradient(std::make_unique_for_overwrite<double[]>(pairs->n_documents())),
       pairs_(std::move(pairs)),
       counting_(counting),
-      slot_(gradient.size()),
-      label_(gradient.size()),
-      window_end_(gradient.size()),
-      degree_(gradient.size()) {
+      slot_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
+      label_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
+      window_end_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
+      degree_(std::make_unique_for_overwrite<double[]>(n_documents())) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   const auto sorted = std::make_unique_for_overwrite<double[]>(n_documents());
   const double spread = sort(scores, margin, sorted.get(), n_threads);
@@ -216,7 +213,7 @@ double Sweep::sort_query(std::int64_t query, const double* scores, double margin
       window_end_[begin + p] = e;
     }
   });
-  return shift_chains(query, order.get(), margin, sorted);
+  return shift_chains(query, order.get(), margin, sorted, n_threads);
 }
 
 // Writes the scores of a query shifted to be small; returns the largest absolute one.
@@ -225,7 +222,7 @@ double Sweep::sort_query(std::int64_t query, const double* scores, double margin
 // falls into chains that no active pair crosses, wherever the scores rise by the margin between
 // documents that are all in order; and a shift of a chain changes nothing.
 double Sweep::shift_chains(std::int64_t query, const ScoredIndex* order, double margin,
-                           double* sorted) const {
+                           double* sorted, int n_threads) const {
   constexpr double kWide = 64;
   const auto begin = pairs_->query_start[query];
   const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
@@ -244,7 +241,9 @@ double Sweep::shift_chains(std::int64_t query, const ScoredIndex* order, double 
       if (counts(last)) top_label = std::max(top_label, label_[begin + last]);
     }
     const double shift = order[first + (last - first) / 2].score;
-    for (auto p = first; p < last; ++p) sorted[p] = order[p].score - shift;
+    parallel_chunks(last - first, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto p = first + begin; p < first + end; ++p) sorted[p] = order[p].score - shift;
+    });
     spread = std::max({spread, -sorted[first], sorted[last - 1]});
   }
   return spread;

@@ -47,13 +47,17 @@ struct PreferencePairs {
 // l+ - l- the "balance" of a document, as counted by Lee & Lin (2014).
 class Sweep {
  public:
+  // Not initialised when made: every entry is written once, by the thread that has it at hand.
+  template <class T>
+  using Buffer = std::unique_ptr<T[]>;
+
   // scores: by row.
   Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
         bool squared, Counting counting, int n_threads);
 
   // By row: the balance, a subgradient of the hinge; or 2 (M s + margin balance), the gradient of
   // the squared hinge.
-  std::vector<double> gradient;
+  Buffer<double> gradient;
   // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
   double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
 
@@ -79,17 +83,15 @@ class Sweep {
     std::int64_t first_query, last_query;
     Side side;
   };
-  // Numbers by position, K columns.  Not initialised: pages that nothing reads are not touched.
-  using Buffer = std::unique_ptr<double[]>;
-  struct Sums {
-    Buffer upper, lower;
+  struct Sums {  // by position, K columns
+    Buffer<double> upper, lower;
   };
 
   double sort(const double* scores, double margin, double* sorted, int n_threads);
   double sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
                     int n_threads);
-  double shift_chains(std::int64_t query, const ScoredIndex* order, double margin,
-                      double* sorted) const;
+  double shift_chains(std::int64_t query, const ScoredIndex* order, double margin, double* sorted,
+                      int n_threads) const;
   template <int K>
   Sums sum_partners(const double* v, int n_threads) const;
   template <int K>
@@ -104,8 +106,8 @@ class Sweep {
   std::shared_ptr<const PreferencePairs> pairs_;
   Counting counting_;
   // By position, that is in order of query, then score.
-  std::vector<std::uint32_t> slot_, label_, window_end_;
-  std::vector<double> degree_;
+  Buffer<std::uint32_t> slot_, label_, window_end_;
+  Buffer<double> degree_;
 };
 
 }  // namespace ranksvm

@@ -61,6 +61,8 @@ def test_shapes_are_checked():
         _core.PreferencePairs(np.arange(4.0), np.array([0, 3]), None, None, None)
     with pytest.raises(ValueError, match="must be a permutation"):
         _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), np.array([0, 2]), None, None)
+    with pytest.raises(ValueError, match="must be a permutation"):
+        _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), np.array([1, 1]), None, None)
     with pytest.raises(ValueError, match="outside the matrix"):
         _core.CsrMatrix64Long(np.array([0, 1]), np.array([5]), np.ones(1), 3)
     with pytest.raises(ValueError, match="unknown way of counting 'abacus'"):
