@@ -24,7 +24,7 @@ namespace ranksvm {
 
 // The threads that are worth starting for this much work, of which one should do `least`.
 inline int useful_threads(std::int64_t work, std::int64_t least, int n_threads) {
-  return static_cast<int>(std::clamp<std::int64_t>(work / least, 1, n_threads));
+  return static_cast<int>(std::clamp<std::int64_t>(work / least, 1, std::max(1, n_threads)));
 }
 
 // Calls task(0), ..., task(n_tasks - 1), each once, on up to n_threads threads.
