@@ -114,6 +114,7 @@ SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based,
   const bool from_zero = zero_based.value_or(std::any_of(
       chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.uses_index_zero; }));
   SvmlightRows rows = allocate(chunks, first_row.back(), first_entry.back());
+  rows.zero_based = from_zero;
   for (const Chunk& chunk : chunks) {
     rows.n_features = std::max(rows.n_features, chunk.last_index + from_zero);
   }

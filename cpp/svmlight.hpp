@@ -30,6 +30,7 @@ struct SvmlightRows {
   Buffer<std::int32_t> indices;
   Buffer<double> values;
   std::int64_t n_features = 0;  // counts features that only occur with value zero, too
+  bool zero_based = false;      // what was asked for or found
   std::optional<Buffer<double>> cost;
   std::optional<Buffer<std::int64_t>> qid;             // when every qid is an integer
   std::optional<std::vector<std::string_view>> names;  // the qids otherwise, parts of the text

@@ -92,7 +92,7 @@ auto parse(const In<std::uint8_t>& text, std::optional<bool> zero_based, int n_t
   }();
   return std::make_tuple(to_numpy(std::move(rows->labels)), to_numpy(std::move(rows->indptr)),
                          to_numpy(std::move(rows->indices)), to_numpy(std::move(rows->values)),
-                         rows->n_features, to_numpy(std::move(rows->cost)),
+                         rows->n_features, rows->zero_based, to_numpy(std::move(rows->cost)),
                          to_numpy(std::move(rows->qid)), to_list(rows->names));
 }
 

@@ -232,6 +232,24 @@ def test_bad_arguments_are_refused(wine, arguments, message):
     assert sorted(os.listdir(folder)) == before
 
 
+def test_features_are_counted_as_in_training(tmp_path):
+    """A test file without feature 0 does not tell that it counts from zero: the model does."""
+    (tmp_path / "train").write_text("1 0:1 2:1\n2 0:2 1:1\n3 0:3\n")
+    (tmp_path / "test").write_text("1 2:1\n2 1:1\n")
+    assert ranksvm("train", "train", "m", "--tol", "1e-9", cwd=tmp_path).returncode == 0
+    weights = json.loads((tmp_path / "m").read_text())["weights"]
+    scores = ranksvm("predict", "m", "test", cwd=tmp_path).stdout.split()
+    assert [float(score) for score in scores] == [weights["3"], weights["2"]]
+
+
+def test_features_counted_otherwise_are_refused(wine):
+    (wine[0] / "zero.svm").write_text("1 0:2\n2 1:1\n")
+    process = ranksvm("predict", "model.json", "zero.svm", cwd=wine[0])
+    assert_refused(
+        process, "zero.svm counts features from zero but the model was trained on a file"
+    )
+
+
 def test_narrower_data_is_noted(wine, tmp_path):
     (tmp_path / "d").write_text("1 2:2\n2 1:1\n")
     process = ranksvm("predict", wine[0] / "model.json", tmp_path / "d")

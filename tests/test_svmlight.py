@@ -148,7 +148,7 @@ def test_reads_what_was_written_by_hand(rows, qids, ends, last):
     text = (ends.join(lines) + ends * last).encode()
     expected = sparse.csr_matrix(X)
     for n_threads, chunk_bytes in CUTS:
-        labels, indptr, indices, values, d, costs, integers, names = parse(
+        labels, indptr, indices, values, d, _, costs, integers, names = parse(
             text, False, n_threads, chunk_bytes
         )
         assert_array_equal(labels, y)
@@ -191,6 +191,20 @@ def test_index_base(text, zero_based, columns, n_features):
     rows = read(text, zero_based=zero_based)
     assert rows.indices.tolist() == columns
     assert rows.n_features == n_features
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "found"),
+    [
+        (b"1 1:1", "auto", False),
+        (b"1 0:0 1:1", "auto", False),
+        (b"1 1:1\n1 0:2", "auto", True),
+        (b"1 1:1", True, True),
+        (b"1 1:1", False, False),
+    ],
+)
+def test_index_base_is_reported(text, told, found):
+    assert read(text, zero_based=told).zero_based is found
 
 
 def test_density_of_no_features():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from .design_matrix import DesignMatrix
+    from .files.model import LinearModel
     from .files.svmlight import SvmlightFile
 
 
@@ -152,6 +153,7 @@ def _train(args: argparse.Namespace) -> None:
         "n_queries": fit.n_queries,
         "n_pairs": fit.n_pairs,
         "data": rows.name,
+        "zero_based": rows.zero_based,
     }
     model = LinearModel(result.weights, parameters=vars(parameters), training=training)
     save_model(model, args.model)
@@ -171,22 +173,24 @@ def _predict(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import load_model
     from .files.scores import write_scores
+    from .threads import resolve_threads
 
     check_output(args.scores)
     model = load_model(args.model)
-    _, X = _read(args, n_features=len(model.coef))
-    write_scores(args.scores, model.predict(X))
+    _, X = _read(args, model)
+    write_scores(args.scores, model.predict(X, resolve_threads(args.threads)))
 
 
 def _evaluate(args: argparse.Namespace) -> None:
     from .files.model import is_model_file, load_model
     from .files.scores import read_scores
     from .metrics import pairwise_accuracy
+    from .threads import resolve_threads
 
     if is_model_file(args.scores):
         model = load_model(args.scores)
-        rows, X = _read(args, n_features=len(model.coef))
-        scores = model.predict(X)
+        rows, X = _read(args, model)
+        scores = model.predict(X, resolve_threads(args.threads))
     else:
         rows, _ = _read(args)
         scores = read_scores(args.scores, len(rows.labels), rows.name)
@@ -204,29 +208,44 @@ def _evaluate(args: argparse.Namespace) -> None:
 
 
 def _read(
-    args: argparse.Namespace, n_features: int | None = None
+    args: argparse.Namespace, model: LinearModel | None = None
 ) -> tuple[SvmlightFile, DesignMatrix]:
-    """Read DATA; with `n_features`, as wide as the model is."""
+    """Read DATA; for a model, with its features."""
     from .design_matrix import DesignMatrix
-    from .files.svmlight import DataError, read_svmlight
+    from .files.svmlight import read_svmlight
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
-    rows = read_svmlight(
-        args.data, zero_based=True if args.zero_based else "auto", n_threads=threads
-    )
-    width = rows.n_features
-    if n_features is not None and width > n_features:
-        raise DataError(
-            f"{rows.name} has {width} features but the model was trained with {n_features}"
-        )
-    if n_features is not None and width < n_features:
-        _say(args, f"note: {rows.name} ends at feature {width}; the other "
-             f"{n_features - width} of the model count as zero")  # fmt: skip
-        width = n_features
+    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
+    rows = read_svmlight(args.data, zero_based=from_zero or "auto", n_threads=threads)
+    width = rows.n_features if model is None else _fit_to_model(args, rows, model)
     if width == rows.n_features and rows.density > 0.5:
         return rows, DesignMatrix.from_array(rows.dense(n_threads=threads))
     return rows, DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, width)
+
+
+def _fit_to_model(args: argparse.Namespace, rows: SvmlightFile, model: LinearModel) -> int:
+    """Refuse data whose features cannot be those of the model; return how many the model has."""
+    from .files.svmlight import DataError
+
+    n_features = len(model.coef)
+    if rows.zero_based and model.training.get("zero_based") is False:
+        raise DataError(
+            f"{rows.name} counts features from zero but the model was trained on a file that "
+            "counts from one"
+        )
+    if rows.n_features > n_features:
+        raise DataError(
+            f"{rows.name} has {rows.n_features} features but the model was trained with "
+            f"{n_features}"
+        )
+    if rows.n_features < n_features:
+        _say(
+            args,
+            f"note: {rows.name} ends at feature {rows.n_features}; the other "
+            f"{n_features - rows.n_features} of the model count as zero",
+        )
+    return n_features
 
 
 def _say(args: argparse.Namespace, message: str) -> None:

@@ -49,6 +49,8 @@ class SvmlightFile:
     values : ndarray of shape (n_entries,), float64
         Entries with value zero are left out.
     n_features : int
+    zero_based : bool
+        Whether the file counts features from zero, as it was told or found.
     name : str
         What messages call the file.
     """
@@ -60,6 +62,7 @@ class SvmlightFile:
     indices: NDArray[np.int32]
     values: NDArray[np.float64]
     n_features: int
+    zero_based: bool
     name: str
 
     @property
@@ -145,8 +148,8 @@ def read_svmlight(
     threads = resolve_threads(n_threads)
     name, text = read_bytes(path_or_file)
     try:
-        labels, indptr, indices, values, d, cost, integers, strings = _core.parse_svmlight(
-            text, base, threads, _CHUNK_BYTES
+        labels, indptr, indices, values, d, from_zero, cost, integers, strings = (
+            _core.parse_svmlight(text, base, threads, _CHUNK_BYTES)
         )
     except ValueError as error:
         raise DataError(f"{name}, {error}") from None
@@ -164,6 +167,7 @@ def read_svmlight(
         indices=indices,
         values=values,
         n_features=d if n_features is None else n_features,
+        zero_based=from_zero,
         name=name,
     )
 
