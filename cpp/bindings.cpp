@@ -36,7 +36,7 @@ void require(bool condition, const char* message) {
 
 template <class T>
 Out<T, 1> new_vector(std::int64_t n) {
-  auto data = std::make_unique<T[]>(n);
+  auto data = std::make_unique_for_overwrite<T[]>(n);
   T* raw = data.get();
   nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner);
@@ -172,9 +172,11 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
         require(0 <= first_column && first_column <= last_column && last_column <= X.n_columns,
                 "no such columns");
         require(0 <= first && first <= last && last <= X.n_rows, "no such rows");
-        if (rows)
-          require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows,
-                  "rows must be a permutation");
+        if (rows) {
+          require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows, "rows must fit X");
+          for (auto i = first; i < last; ++i)
+            require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
+        }
         auto result = new_matrix<Real>(last - first, last_column - first_column);
         const nb::gil_scoped_release release;
         gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first, first_column,
@@ -267,7 +269,7 @@ void bind_csr(nb::module_& m, const char* name) {
   bind_matrix_operations<Matrix>(cls);
 }
 
-// Solves L L' x = b in place of b, for a lower triangular L.
+// Solves L L' x = b, for a lower triangular L.
 Out<double, 1> cholesky_solve(const In<double, 2>& L, const In<double, 1>& b) {
   const auto d = static_cast<std::int64_t>(b.shape(0));
   require(static_cast<std::int64_t>(L.shape(0)) == d && static_cast<std::int64_t>(L.shape(1)) == d,

@@ -149,6 +149,19 @@ def test_plot(wine, tmp_path):
     assert (tmp_path / "gap.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("picture", "message"),
+    [
+        ("gap.xyz", r"cannot draw gap.xyz: the suffix must be one of .*png"),
+        ("none/gap.png", "cannot write none/gap.png: the directory .* does not exist"),
+    ],
+)
+def test_a_picture_that_cannot_be_is_refused_before_training(wine, tmp_path, picture, message):
+    process = ranksvm("train", wine[0] / "data.svm", "m", "--plot", picture, cwd=tmp_path)
+    assert_refused(process, message)
+    assert os.listdir(tmp_path) == []
+
+
 def test_stopping_early_is_said(wine, tmp_path):
     process = ranksvm(
         "train", wine[0] / "data.svm", tmp_path / "m", "--max-iter", 1, "--tol", "1e-9"

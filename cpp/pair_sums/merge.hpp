@@ -84,15 +84,21 @@ class MergeSums {
   }
 
  private:
+  // The labels to come are known; in a tree deeper than this the lowest nodes are not in the cache
+  // otherwise.
+  static constexpr int kCachedDepth = 4;
   static constexpr std::uint32_t kAhead = 12;
+
   template <int D>
   RANKSVM_CLONES static void upper_walk(const SortedQuery& query, const Columns<K>* v,
                                         Columns<K>* result, DigitTree<K>& tree) {
     std::uint32_t j = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      if (D > 4 && p + kAhead < query.n_documents) tree.prefetch(query.label[p + kAhead]);
+      if (D > kCachedDepth && p + kAhead < query.n_documents)
+        tree.prefetch(query.label[p + kAhead]);
       for (; j < query.window_end[p]; ++j) {
-        if (D > 4 && j + kAhead < query.n_documents) tree.prefetch(query.label[j + kAhead]);
+        if (D > kCachedDepth && j + kAhead < query.n_documents)
+          tree.prefetch(query.label[j + kAhead]);
         tree.template add<D>(query.label[j], v[j]);
       }
       tree.template above<D>(query.label[p], result[p]);
@@ -105,9 +111,9 @@ class MergeSums {
     const std::uint32_t top = query.n_levels - 1;
     std::uint32_t p = query.n_documents;
     for (std::uint32_t j = query.n_documents; j-- > 0;) {
-      if (D > 4 && j >= kAhead) tree.prefetch(top - query.label[j - kAhead]);
+      if (D > kCachedDepth && j >= kAhead) tree.prefetch(top - query.label[j - kAhead]);
       for (; p > 0 && query.window_end[p - 1] > j; --p) {
-        if (D > 4 && p > kAhead) tree.prefetch(top - query.label[p - 1 - kAhead]);
+        if (D > kCachedDepth && p > kAhead) tree.prefetch(top - query.label[p - 1 - kAhead]);
         tree.template add<D>(top - query.label[p - 1], v[p - 1]);
       }
       tree.template above<D>(top - query.label[j], result[j]);

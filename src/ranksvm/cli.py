@@ -11,6 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
+
 if TYPE_CHECKING:
     from .design_matrix import DesignMatrix
     from .files.model import LinearModel
@@ -59,18 +61,16 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--normalize",
         default="documents",
-        choices=["documents", "pairs", "queries", "none"],
+        choices=[name or "none" for name in NORMALIZATIONS],
         help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
         "(default: documents)",
     )
-    train.add_argument("--loss", default="squared_hinge", choices=["squared_hinge"])
-    train.add_argument(
-        "--solver", default="auto", choices=["auto", "newton", "trust_region"], help="default: auto"
-    )
+    train.add_argument("--loss", default="squared_hinge", choices=LOSSES)
+    train.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
     train.add_argument(
         "--counting",
         default="auto",
-        choices=["auto", "merge", "levels", "joachims", "tree", "pairs"],
+        choices=COUNTINGS,
         help="how active pairs are counted (default: auto)",
     )
     train.add_argument(
@@ -123,6 +123,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import LinearModel, save_model
+    from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
     from .training import Parameters, train
 
@@ -137,6 +138,8 @@ def _train(args: argparse.Namespace) -> None:
         n_threads=args.threads,
     )
     check_output(args.model)
+    if args.plot:
+        check_picture(args.plot)
     rows, X = _read(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     fit = train(
@@ -164,8 +167,6 @@ def _train(args: argparse.Namespace) -> None:
         f"{X.shape[0]} rows, {X.shape[1]} features, {fit.n_queries} queries, {fit.n_pairs} pairs",
     )
     if args.plot:
-        from .plots import ConvergenceDisplay, save_figure
-
         save_figure(ConvergenceDisplay(result.history).plot(tol=args.tol).figure_, args.plot)
 
 
@@ -184,27 +185,26 @@ def _predict(args: argparse.Namespace) -> None:
 def _evaluate(args: argparse.Namespace) -> None:
     from .files.model import is_model_file, load_model
     from .files.scores import read_scores
-    from .metrics import pairwise_accuracy
+    from .metrics import lost_pairs
     from .threads import resolve_threads
 
+    threads = resolve_threads(args.threads)
     if is_model_file(args.scores):
         model = load_model(args.scores)
         rows, X = _read(args, model)
-        scores = model.predict(X, resolve_threads(args.threads))
+        scores = model.predict(X, threads)
     else:
         rows, _ = _read(args)
         scores = read_scores(args.scores, len(rows.labels), rows.name)
 
-    def accuracy(average: str) -> float:
-        return pairwise_accuracy(
-            rows.labels, scores, rows.qid, average=average, sample_weight=rows.cost
-        )
-
-    pooled, by_query = accuracy("pooled"), accuracy("query")
+    lost, pairs = lost_pairs(
+        rows.labels, scores, rows.qid, sample_weight=rows.cost, n_threads=threads
+    )
+    pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
     print_line = sys.stdout.write
     print_line(f"{'':20} {'all pairs':>12} {'query mean':>12}\n")
-    print_line(f"{'pairwise accuracy':20} {pooled:12.6f} {by_query:12.6f}\n")
-    print_line(f"{'ranking error':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n")
+    print_line(f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n")
+    print_line(f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n")
 
 
 def _read(
@@ -292,7 +292,7 @@ def _run(args: argparse.Namespace) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except KeyboardInterrupt:
-            sys.stderr.write("ranksvm: interrupted; nothing was written\n")
+            sys.stderr.write("ranksvm: interrupted\n")
             return 130
         except MemoryError as error:
             sys.stderr.write(f"ranksvm: error: not enough memory ({error})\n")

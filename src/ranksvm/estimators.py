@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from .design_matrix import DesignMatrix
 from .metrics import pairwise_accuracy
 from .progress import IterationTable
-from .training import Parameters, row_weights, train
+from .training import Parameters, train
+from .weights import row_weights
 
 Vector = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .pair_loss import Hinge
 from .queries import QueryGroups
-from .training import row_weights
+from .weights import row_weights
 
 Vector = NDArray[np.float64]
 
@@ -56,45 +56,59 @@ def pairwise_accuracy(
     ValueError
         If lengths differ, a label or score is not finite, or there is no preference pair.
     """
-    labels = _finite("y", y)
-    predicted = _finite("scores", scores)
-    if len(labels) != len(predicted):
-        raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
     if average not in ("pooled", "query"):
         raise ValueError(f"average must be 'pooled' or 'query', not {average!r}")
-    groups = QueryGroups.from_qid(qid, len(labels))
-    weights = row_weights("sample_weight", sample_weight, len(labels))
-
-    # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
-    # ones too.
-    swapped, pairs = _active_pairs(labels, predicted, groups, weights, 0.0, n_threads)
-    if not pairs.sum() > 0:
-        raise ValueError("no preference pairs: within every query all labels are equal")
-    least = np.nextafter(0.0, 1.0)
-    not_right, _ = _active_pairs(labels, predicted, groups, weights, least, n_threads)
-    lost = swapped + (1 - ties) * (not_right - swapped)
+    lost, pairs = lost_pairs(
+        y, scores, qid, ties=ties, sample_weight=sample_weight, n_threads=n_threads
+    )
     if average == "pooled":
         return float(1 - lost.sum() / pairs.sum())
     has_pairs = pairs > 0
     return float(np.mean(1 - lost[has_pairs] / pairs[has_pairs]))
 
 
-def _active_pairs(
-    y: Vector,
-    scores: Vector,
-    groups: QueryGroups,
-    weights: Vector | None,
-    margin: float,
-    n_threads: int,
+def lost_pairs(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    ties: float = 0.5,
+    sample_weight: ArrayLike | None = None,
+    n_threads: int = 1,
 ) -> tuple[Vector, Vector]:
-    """Return the weight of the active pairs of each query, and of all its pairs."""
-    loss = Hinge(y, groups, sample_weight=weights, margin=margin, n_threads=n_threads)
-    sweep = loss.sweep(scores, squared=False)
+    """Weigh the pairs of each query that the scores put in the wrong order, and all its pairs.
+
+    Parameters and errors are those of `pairwise_accuracy`; a pair of equal scores is lost by
+    ``1 - ties``.
+
+    Returns
+    -------
+    lost, pairs : ndarray of shape (n_queries,)
+    """
+    labels = _finite("y", y)
+    predicted = _finite("scores", scores)
+    if len(labels) != len(predicted):
+        raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
+    groups = QueryGroups.from_qid(qid, len(labels))
+    weights = row_weights("sample_weight", sample_weight, len(labels))
+    loss = Hinge(labels, groups, sample_weight=weights, n_threads=n_threads)
+    if not loss.n_pairs > 0:
+        raise ValueError("no preference pairs: within every query all labels are equal")
+    # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
+    # ones too.
+    swapped = _active_pairs(loss, predicted, 0.0)
+    not_right = _active_pairs(loss, predicted, float(np.nextafter(0.0, 1.0)))
+    return swapped + (1 - ties) * (not_right - swapped), loss.pairs_per_query
+
+
+def _active_pairs(loss: Hinge, scores: Vector, margin: float) -> Vector:
+    """Return the weight of the active pairs of each query."""
+    sweep = loss.sweep(scores, squared=False, margin=margin)
     # The gradient is l+ - l-, the degree l+ + l-; l+ counts the active pairs in which a row is the
     # less relevant one.
     by_row = (sweep.degree() + sweep.gradient) / 2
-    by_place = by_row if groups.order is None else by_row[groups.order]
-    return np.add.reduceat(by_place, groups.indptr[:-1]), loss.pairs_per_query
+    by_place = by_row if loss.groups.order is None else by_row[loss.groups.order]
+    return np.add.reduceat(by_place, loss.groups.indptr[:-1])
 
 
 def _finite(name: str, values: ArrayLike) -> Vector:

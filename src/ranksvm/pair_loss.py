@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .names import COUNTINGS
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
-
-COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")
 
 
 class LossEvaluation(Protocol):
@@ -37,10 +36,6 @@ class LossEvaluation(Protocol):
     @property
     def gradient(self) -> Vector:
         """A subgradient of L at s, of shape (n_samples,)."""
-
-    @property
-    def slope(self) -> float:
-        """The inner product ``gradient' s``."""
 
 
 class PairLoss:
@@ -118,12 +113,17 @@ class PairLoss:
         """Number of rows."""
         return self.groups.n_samples
 
-    def sweep(self, scores: ArrayLike, *, squared: bool) -> _core.Sweep:
-        """Find the active pairs at `scores`, and what the hinge or squared hinge makes of them."""
+    def sweep(
+        self, scores: ArrayLike, *, squared: bool, margin: float | None = None
+    ) -> _core.Sweep:
+        """Find the active pairs at `scores`, and what the hinge or squared hinge makes of them.
+
+        `margin` is that of the loss, unless another is given.
+        """
         return _core.Sweep(
             self._pairs,
             np.ascontiguousarray(scores, dtype=np.float64),
-            self.margin,
+            self.margin if margin is None else margin,
             squared,
             self.counting,
             n_threads=self.n_threads,
@@ -143,7 +143,6 @@ class Hinge(PairLoss):
         return HingeEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,
             gradient=sweep.gradient,
-            slope=sweep.balance_scores,
         )
 
 
@@ -153,7 +152,6 @@ class HingeEvaluation:
 
     value: float
     gradient: Vector
-    slope: float
 
 
 class SquaredHinge(PairLoss):
@@ -176,19 +174,16 @@ class SquaredHingeEvaluation:
     ----------
     value : float
     gradient : ndarray of shape (n_samples,)
-    slope : float
-        ``gradient' s``.
     """
 
     def __init__(self, loss: SquaredHinge, sweep: _core.Sweep) -> None:
-        margin = loss.margin
-        curvature = sweep.scores_laplacian_scores
         self._loss, self._sweep = loss, sweep
         self.value: float = (
-            margin**2 * sweep.n_active + 2 * margin * sweep.balance_scores + curvature
+            loss.margin**2 * sweep.n_active
+            + 2 * loss.margin * sweep.balance_scores
+            + sweep.scores_laplacian_scores
         )
         self.gradient: Vector = sweep.gradient
-        self.slope: float = 2 * (curvature + margin * sweep.balance_scores)
 
     @property
     def groups(self) -> QueryGroups:

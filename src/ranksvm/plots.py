@@ -99,6 +99,32 @@ def _new_axes() -> Any:
     return Figure(layout="constrained").subplots()
 
 
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Refuse a picture that could not be drawn or written, before work is put into its content.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If matplotlib does not know the suffix.
+    OutputError
+        If the path can never be written.
+    """
+    from .files.atomic import check_output
+
+    check_output(path)
+    known = _new_axes().figure.canvas.get_supported_filetypes()
+    if _suffix(path) not in known:
+        raise ValueError(
+            f"cannot draw {os.fspath(path)}: the suffix must be one of {', '.join(known)}"
+        )
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    return os.path.splitext(os.fspath(path))[1].lstrip(".").lower() or "png"
+
+
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write a matplotlib figure, whole or not at all; the format is that of the file's suffix.
 
@@ -111,8 +137,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     """
     from .files.atomic import atomic_write
 
-    suffix = os.path.splitext(os.fspath(path))[1].lstrip(".").lower() or "png"
     picture = io.BytesIO()
-    figure.savefig(picture, format=suffix, dpi=150)
+    figure.savefig(picture, format=_suffix(path), dpi=150)
     with atomic_write(path, "wb") as file:
         file.write(picture.getvalue())

@@ -13,8 +13,8 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
     """Find a step where the derivative has nearly vanished.
 
     The derivative of a convex function rises along the line. Steps are doubled until it is no
-    longer negative, then its zero is bracketed and found by the secant rule, with bisection where
-    the secant stays at one end.
+    longer negative, then its zero is bracketed and found by the secant rule, kept a tenth of the
+    bracket away from its ends.
 
     Parameters
     ----------

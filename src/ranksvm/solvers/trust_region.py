@@ -110,7 +110,7 @@ def _steihaug(
     direction = residual / metric
     energy = float(residual @ direction)
     goal = accuracy**2 * float(gradient @ gradient)
-    image = np.zeros_like(current.scores)
+    image: Any = 0.0
     n_products = 0
     at_boundary = False
     while n_products < max_products and not at_boundary:
@@ -122,7 +122,7 @@ def _steihaug(
         at_boundary = alpha >= to_boundary
         alpha = min(alpha, to_boundary)
         step += alpha * direction
-        image += alpha * moved
+        image = image + alpha * moved
         residual -= alpha * product
         if float(residual @ residual) <= goal:
             break

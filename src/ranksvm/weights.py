@@ -1,0 +1,58 @@
+"""Weights as users give them: checked, and as vectors of float64."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .queries import QueryGroups
+
+Vector = NDArray[np.float64]
+
+
+def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vector | None:
+    """Reduce one weight per row to one per query.
+
+    Raises
+    ------
+    ValueError
+        If the length is wrong, a weight is negative or not finite, or the rows of a query differ.
+    """
+    if query_weight is None:
+        return None
+    by_row = row_weights("query_weight", query_weight, groups.n_samples)
+    assert by_row is not None
+    first = groups.indptr[:-1] if groups.order is None else groups.order[groups.indptr[:-1]]
+    weights = by_row[first]
+    differs = np.flatnonzero(groups.per_row(weights) != by_row)
+    if len(differs):
+        raise ValueError(
+            f"query_weight must be the same for all rows of a query; row {differs[0]} has "
+            f"{by_row[differs[0]]:g} where its query begins with another value"
+        )
+    return weights
+
+
+def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector | None:
+    """Check one non-negative finite weight per row; return float64.
+
+    Raises
+    ------
+    ValueError
+        Naming the array, the row and what was found there.
+    """
+    if weights is None:
+        return None
+    values = np.ascontiguousarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(n_samples, float(values))
+    if values.shape != (n_samples,):
+        raise ValueError(f"{name} has shape {values.shape} but there are {n_samples} rows")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"{name} must be finite and not negative; row {bad[0]} has {values[bad[0]]:g}"
+        )
+    if not values.any():
+        raise ValueError(f"every {name} is zero: no row is left to learn from")
+    return values
