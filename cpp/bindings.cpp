@@ -60,6 +60,13 @@ Counting counting_named(const std::string& name) {
   throw std::invalid_argument("unknown way of counting '" + name + "'");
 }
 
+PairLoss::Kind loss_named(const std::string& name) {
+  if (name == "hinge") return PairLoss::Kind::hinge;
+  if (name == "squared_hinge") return PairLoss::Kind::squared_hinge;
+  if (name == "smoothed_hinge") return PairLoss::Kind::smoothed_hinge;
+  throw std::invalid_argument("unknown loss '" + name + "'");
+}
+
 template <class T>
 std::vector<T> copy(const std::optional<In<T, 1>>& array) {
   if (!array) return {};
@@ -100,13 +107,17 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
 }
 
 std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& pairs,
-                                  const In<double, 1>& scores, double margin, bool squared,
-                                  const std::string& counting, int n_threads) {
+                                  const In<double, 1>& scores, const std::string& loss,
+                                  double margin, const std::string& counting, double width,
+                                  int n_threads) {
   require(static_cast<std::int64_t>(scores.shape(0)) == pairs->n_documents(),
           "one score per document");
+  const PairLoss kind{loss_named(loss), margin, width};
+  require((kind.kind == PairLoss::Kind::smoothed_hinge) == (width > 0),
+          "a width above 0 is for the smoothed hinge, and needed there");
   const Counting way = counting_named(counting);
   const nb::gil_scoped_release release;
-  return std::make_shared<Sweep>(pairs, scores.data(), margin, squared, way, n_threads);
+  return std::make_shared<Sweep>(pairs, scores.data(), kind, way, n_threads);
 }
 
 template <class T>
@@ -313,15 +324,14 @@ NB_MODULE(_core, m) {
           nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
 
   nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
-      .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "margin"_a, "squared"_a,
-           "counting"_a, "n_threads"_a = 1)
+      .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "loss"_a, "margin"_a,
+           "counting"_a, "width"_a = 0.0, "n_threads"_a = 1)
       .def_prop_ro(
           "gradient",
           [](const Sweep& self) {
             return vector_view(self.gradient.get(), self.pairs().n_documents());
           },
-          nb::rv_policy::reference_internal,
-          "By row: the balance l+ - l- (hinge) or 2 (M s + margin balance) (squared hinge).")
+          nb::rv_policy::reference_internal, "By row: the derivative of the loss by each score.")
       .def(
           "degree",
           [](const Sweep& self) {
@@ -329,10 +339,12 @@ NB_MODULE(_core, m) {
             self.degree(result.data());
             return result;
           },
-          "By row: l+ + l-, the diagonal of the Laplacian M.")
+          "By row: the diagonal of the Laplacian M.")
       .def_ro("n_active", &Sweep::n_active)
       .def_ro("balance_scores", &Sweep::balance_scores)
       .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)
+      .def_ro("slope_sum", &Sweep::slope_sum)
+      .def_ro("smoothing", &Sweep::smoothing)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian_rows", &laplacian_rows<float>, "first_query"_a, "last_query"_a,

@@ -1,275 +1,88 @@
 #include "sweep.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
-#include "pair_sums/joachims.hpp"
-#include "pair_sums/levels.hpp"
-#include "pair_sums/merge.hpp"
-#include "pair_sums/pairs.hpp"
 #include "pair_sums/row_sums.hpp"
-#include "pair_sums/tree.hpp"
 #include "parallel.hpp"
-#include "sorting.hpp"
 
 namespace ranksvm {
 namespace {
 
-constexpr std::int64_t kLongQuery = 1 << 15;
-constexpr std::int64_t kPieceSize = 1 << 12;
 constexpr std::int64_t kChunk = 1 << 13;
-constexpr std::uint32_t kFewDocuments = 16;
 constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
 
-// The way of counting, chosen query by query.
-template <int K>
-class Counter {
- public:
-  explicit Counter(Counting counting) : counting_(counting) {}
-  void upper(const SortedQuery& query, const double* v, double* result) {
-    choose(query, [&](auto& way) {
-      way.upper(query, reinterpret_cast<const Columns<K>*>(v),
-                reinterpret_cast<Columns<K>*>(result));
-    });
-  }
-  void lower(const SortedQuery& query, const double* v, double* result) {
-    choose(query, [&](auto& way) {
-      way.lower(query, reinterpret_cast<const Columns<K>*>(v),
-                reinterpret_cast<Columns<K>*>(result));
-    });
-  }
+std::vector<double> window_margins(const PairLoss& loss) {
+  if (loss.kind != PairLoss::Kind::smoothed_hinge) return {loss.margin};
+  return {loss.margin, loss.margin - loss.width};
+}
 
- private:
-  template <class Use>
-  void choose(const SortedQuery& query, Use&& use) {
-    switch (counting_) {
-      case Counting::levels:
-        return use(levels_);
-      case Counting::joachims:
-        return use(joachims_);
-      case Counting::tree:
-        return use(tree_);
-      case Counting::pairs:
-        return use(pairs_);
-      case Counting::merge:
-        return use(merge_);
-      case Counting::automatic:
-        return query.n_documents <= kFewDocuments ? use(pairs_) : use(merge_);
-    }
-  }
-  Counting counting_;
-  MergeSums<K> merge_;
-  LevelSums<K> levels_;
-  JoachimsSums<K> joachims_;
-  TreeSums<K> tree_;
-  ExplicitPairs<K> pairs_;
-};
-
-// Ranks the labels of one query; returns the number of levels and adds up the weight of the pairs.
-std::uint32_t rank_labels(const std::vector<double>& y, const double* weight, std::uint32_t* label,
-                          double& pair_weight) {
-  const auto n = static_cast<std::uint32_t>(y.size());
-  std::vector<ScoredIndex> sorted(n);
-  sort_scores(y.data(), n, sorted.data(), 1);
-  std::uint32_t level = 0;
-  double below = 0, here = 0;
-  pair_weight = 0;
-  for (std::uint32_t p = 0; p < n; ++p) {
-    if (p > 0 && sorted[p].score > sorted[p - 1].score) {
-      ++level;
-      below += here;
-      here = 0;
-    }
-    const double w = weight ? weight[sorted[p].index] : 1;
-    pair_weight += w * below;
-    here += w;
-    label[sorted[p].index] = level;
-  }
-  return level + 1;
+// What n numbers of this size are whole multiples of, if they shall add up exactly.
+double exact_unit(double size, std::int64_t n) {
+  return std::ldexp(1.0, std::ilogb(std::max(size, 1.0) * static_cast<double>(n)) - 51);
 }
 
 }  // namespace
 
-PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> starts,
-                                 std::vector<std::int64_t> order, const double* row_weight,
-                                 const double* query_weight, int n_threads)
-    : query_start(std::move(starts)),
-      row(std::move(order)),
-      label(n_documents()),
-      n_levels(n_queries()),
-      pair_weight(n_queries()) {
-  if (row_weight || query_weight) {
-    inner.resize(n_documents());
-    outer.resize(n_documents());
-  }
-  for (std::int64_t q = 0; q < n_queries();) {
-    const std::int64_t first = q;
-    const auto size = [&](std::int64_t query) {
-      return query_start[query + 1] - query_start[query];
-    };
-    const bool is_long = size(q) >= kLongQuery;
-    for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
-              query_start[q] - query_start[first] < kPieceSize;)
-      ++q;
-    pieces.push_back({first, q, is_long});
-  }
-  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
-    std::vector<double> values;
-    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
-      const auto begin = query_start[q], end = query_start[q + 1];
-      values.resize(end - begin);
-      for (auto g = begin; g < end; ++g) {
-        values[g - begin] = y[row_of(g)];
-        if (inner.empty()) continue;
-        inner[g] = row_weight ? row_weight[row_of(g)] : 1;
-        outer[g] = inner[g] * (query_weight ? query_weight[q] : 1);
-      }
-      const double* weight = inner.empty() ? nullptr : inner.data() + begin;
-      n_levels[q] = begin == end ? 0 : rank_labels(values, weight, &label[begin], pair_weight[q]);
-      if (query_weight) pair_weight[q] *= query_weight[q];
-    }
-  });
-}
-
-Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, double margin,
-             bool squared, Counting counting, int n_threads)
+Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
+             const PairLoss& loss, Counting counting, int n_threads)
     : gradient(std::make_unique_for_overwrite<double[]>(pairs->n_documents())),
       pairs_(std::move(pairs)),
       counting_(counting),
-      slot_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
-      label_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
-      window_end_(std::make_unique_for_overwrite<std::uint32_t[]>(n_documents())),
+      order_(*pairs_, scores, window_margins(loss),
+             useful_threads(n_documents(), kLeastPerThread, n_threads)),
       degree_(std::make_unique_for_overwrite<double[]>(n_documents())) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
-  const auto sorted = std::make_unique_for_overwrite<double[]>(n_documents());
-  const double spread = sort(scores, margin, sorted.get(), n_threads);
-  // Sums of widely spread scores would lose the small differences that matter; whole numbers add
-  // up exactly, so such scores are summed as whole part and rest.
-  constexpr double kSplitSpread = 1024;
-  if (!squared)
-    finish<1>(sorted.get(), margin, n_threads);
-  else if (spread <= kSplitSpread)
-    finish<2>(sorted.get(), margin, n_threads);
+  // Sums of widely spread scores would lose the small differences that matter, and so would those
+  // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
+  constexpr double kWideSpread = 1024, kNarrowBand = 1e-2;
+  const bool smoothed = loss.kind == PairLoss::Kind::smoothed_hinge;
+  if (loss.kind == PairLoss::Kind::hinge)
+    finish<1>(loss, 0, n_threads);
+  else if (order_.spread <= kWideSpread && !(smoothed && loss.width < kNarrowBand))
+    finish<2>(loss, 0, n_threads);
   else
-    finish<3>(sorted.get(), margin, n_threads);
+    finish<3>(loss, exact_unit(order_.spread, n_documents()), n_threads);
 }
 
 void Sweep::degree(double* result) const {
-  for (std::int64_t p = 0; p < n_documents(); ++p) result[pairs_->row_of(slot_[p])] = degree_[p];
+  for (std::int64_t p = 0; p < n_documents(); ++p)
+    result[pairs_->row_of(order_.slot[p])] = degree_[p];
 }
 
-SortedQuery Sweep::sorted_query(std::int64_t query) const {
-  const auto begin = pairs_->query_start[query];
-  return {static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin),
-          pairs_->n_levels[query], &label_[begin], &window_end_[begin]};
+// The two sides of the windows of a long query are separate tasks.
+std::vector<Sweep::Task> Sweep::tasks() const {
+  std::vector<Task> result;
+  for (const bool is_long : {true, false})
+    for (const auto& piece : pairs_->pieces)
+      for (std::size_t w = 0; w < order_.window_ends.size() && piece.is_long == is_long; ++w) {
+        if (is_long)
+          for (const Side side : {upper, lower})
+            result.push_back({piece.first_query, piece.last_query, w, side});
+        else
+          result.push_back({piece.first_query, piece.last_query, w, both});
+      }
+  return result;
 }
 
-// Fills slot_, label_, window_end_ and the sorted scores, shifted to be small; returns the largest
-// absolute score after the shift.
-double Sweep::sort(const double* scores, double margin, double* sorted, int n_threads) {
-  const auto& pieces = pairs_->pieces;
-  std::vector<double> spread(pieces.size(), 0.0);
-  const auto sort_piece = [&](std::int64_t t, int threads) {
-    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      if (pairs_->query_start[q] < pairs_->query_start[q + 1])
-        spread[t] = std::max(
-            spread[t], sort_query(q, scores, margin, sorted + pairs_->query_start[q], threads));
-  };
-  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
-    if (!pieces[t].is_long) sort_piece(t, 1);
-  });
-  for (std::int64_t t = 0; t < std::ssize(pieces); ++t)
-    if (pieces[t].is_long) sort_piece(t, n_threads);
-  return spread.empty() ? 0 : *std::max_element(spread.begin(), spread.end());
-}
-
-double Sweep::sort_query(std::int64_t query, const double* scores, double margin, double* sorted,
-                         int n_threads) {
-  const auto begin = pairs_->query_start[query];
-  const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
-  const auto order = std::make_unique_for_overwrite<ScoredIndex[]>(n);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
-    for (auto i = first; i < last; ++i) {
-      sorted[i] = scores[pairs_->row_of(begin + i)] + 0.0;  // -0 sorts with 0
-      if (!std::isfinite(sorted[i])) throw std::domain_error("scores must be finite");
-    }
-  });
-  sort_scores(sorted, n, order.get(), n_threads);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
-    const auto outside = [&](std::uint32_t e, double s) { return !(order[e].score - s < margin); };
-    std::uint32_t e = 0, past = n;  // the first window end, by bisection
-    while (e < past) {
-      const std::uint32_t middle = e + (past - e) / 2;
-      if (outside(middle, order[first].score))
-        past = middle;
-      else
-        e = middle + 1;
-    }
-    for (auto p = first; p < last; ++p) {
-      const auto slot = static_cast<std::uint32_t>(begin + order[p].index);
-      slot_[begin + p] = slot;
-      label_[begin + p] = pairs_->label[slot];
-      while (e < n && !outside(e, order[p].score)) ++e;
-      window_end_[begin + p] = e;
-    }
-  });
-  return shift_chains(query, order.get(), margin, sorted, n_threads);
-}
-
-// Writes the scores of a query shifted to be small; returns the largest absolute one.
-//
-// Far apart, the small differences of scores that the loss is made of would be lost.  But a query
-// falls into chains that no active pair crosses, wherever the scores rise by the margin between
-// documents that are all in order; and a shift of a chain changes nothing.
-double Sweep::shift_chains(std::int64_t query, const ScoredIndex* order, double margin,
-                           double* sorted, int n_threads) const {
-  constexpr double kWide = 64;
-  const auto begin = pairs_->query_start[query];
-  const auto n = static_cast<std::uint32_t>(pairs_->query_start[query + 1] - begin);
-  const bool wide = order[n - 1].score - order[0].score > kWide;
-  const auto counts = [&](std::uint32_t p) { return inner(slot_[begin + p]) > 0; };
-  std::vector<std::uint32_t> least_label(wide ? n + 1 : 0, pairs_->n_levels[query]);  // from p on
-  for (std::uint32_t p = n; wide && p-- > 0;)
-    least_label[p] =
-        counts(p) ? std::min(least_label[p + 1], label_[begin + p]) : least_label[p + 1];
-  double spread = 0;
-  for (std::uint32_t first = 0, last = n; first < n; first = last) {
-    std::uint32_t top_label = 0;
-    for (last = wide ? first : n; last < n; ++last) {
-      const bool gap = last > first && !(order[last].score - order[last - 1].score < margin);
-      if (gap && top_label <= least_label[last]) break;
-      if (counts(last)) top_label = std::max(top_label, label_[begin + last]);
-    }
-    const double shift = order[first + (last - first) / 2].score;
-    parallel_chunks(last - first, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-      for (auto p = first + begin; p < first + end; ++p) sorted[p] = order[p].score - shift;
-    });
-    spread = std::max({spread, -sorted[first], sorted[last - 1]});
-  }
-  return spread;
-}
-
-// The sums of v (by position, K columns) over the partners of every position.
+// The sums of v (by position, K columns) over the partners of every position, for each window.
 template <int K>
-Sweep::Sums Sweep::sum_partners(const double* v, int n_threads) const {
-  std::vector<Task> tasks;
-  for (const auto& piece : pairs_->pieces)
-    if (piece.is_long)
-      for (const Side side : {upper, lower})
-        tasks.push_back({piece.first_query, piece.last_query, side});
-  for (const auto& piece : pairs_->pieces)
-    if (!piece.is_long) tasks.push_back({piece.first_query, piece.last_query, both});
-
-  Sums sums{std::make_unique_for_overwrite<double[]>(K * n_documents()),
-            std::make_unique_for_overwrite<double[]>(K * n_documents())};
-  parallel_for(std::ssize(tasks), n_threads, [&](std::int64_t t) {
+std::vector<Sweep::Sums> Sweep::sum_partners(const double* v, int n_threads) const {
+  std::vector<Sums> sums(order_.window_ends.size());
+  for (Sums& of_window : sums)
+    for (Buffer<double>* side : {&of_window.upper, &of_window.lower})
+      *side = std::make_unique_for_overwrite<double[]>(K * n_documents());
+  const std::vector<Task> all = tasks();
+  parallel_for(std::ssize(all), n_threads, [&](std::int64_t t) {
+    const Task& task = all[t];
     Counter<K> counter(counting_);
-    for (auto q = tasks[t].first_query; q < tasks[t].last_query; ++q) {
-      const SortedQuery query = sorted_query(q);
+    for (auto q = task.first_query; q < task.last_query; ++q) {
+      const SortedQuery query = order_.query(q, task.window);
       const auto begin = K * pairs_->query_start[q], end = K * pairs_->query_start[q + 1];
       for (const Side side : {upper, lower}) {
-        if (tasks[t].side != both && tasks[t].side != side) continue;
-        double* result = (side == upper ? sums.upper : sums.lower).get() + begin;
+        if (task.side != both && task.side != side) continue;
+        auto& buffer = side == upper ? sums[task.window].upper : sums[task.window].lower;
+        double* result = buffer.get() + begin;
         if (query.n_levels < 2)
           std::fill(result, result + (end - begin), 0.0);
         else if (side == upper)
@@ -282,53 +95,77 @@ Sweep::Sums Sweep::sum_partners(const double* v, int n_threads) const {
   return sums;
 }
 
-// Fills gradient, degree and the totals.  Columns: 1; the scores, or their whole part and the rest.
+// Fills gradient, degree and the totals.  Columns: 1; the scores, or their multiples of the unit
+// and the rest.
 template <int K>
-void Sweep::finish(const double* sorted, double margin, int n_threads) {
+void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
   const auto n = n_documents();
   const auto column = [&](double s, int k) {
     if (k == 0) return 1.0;
     if (K == 2) return s;
-    return k == 1 ? std::rint(s) : s - std::rint(s);
+    const double whole = std::rint(s / unit) * unit;
+    return k == 1 ? whole : s - whole;
   };
   const auto v = std::make_unique_for_overwrite<double[]>(K * n);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
-      for (int k = 0; k < K; ++k) v[K * p + k] = inner(slot_[p]) * column(sorted[p], k);
+      for (int k = 0; k < K; ++k) v[K * p + k] = inner(order_.slot[p]) * column(order_.score[p], k);
   });
-  const Sums sums = sum_partners<K>(v.get(), n_threads);
-  struct Totals {
-    double active = 0, balance = 0, laplacian = 0;
-  };
+  const auto sums = sum_partners<K>(v.get(), n_threads);
+  const double *upper0 = sums[0].upper.get(), *lower0 = sums[0].lower.get();
+  const bool smoothed = sums.size() > 1;
+  const double* upper1 = smoothed ? sums[1].upper.get() : nullptr;
+  const double* lower1 = smoothed ? sums[1].lower.get() : nullptr;
+
   std::vector<Totals> totals((n + kChunk - 1) / kChunk);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     Totals total;
     for (auto p = begin; p < end; ++p) {
-      const double weight = outer(slot_[p]), s = sorted[p];
-      const double above = sums.upper[K * p], below = sums.lower[K * p];
-      const double balance = weight * (above - below);
-      degree_[p] = weight * (above + below);
-      total.active += weight * above;
+      const double weight = outer(order_.slot[p]), s = order_.score[p];
+      const double* up = upper0 + K * p;
+      const double* low = lower0 + K * p;
+      const double balance = weight * (up[0] - low[0]);
+      total.active += weight * up[0];
       total.balance += balance * s;
+      degree_[p] = weight * (up[0] + low[0]);
       double derivative = balance;
-      if constexpr (K > 1) {
+      if (K > 1 && !smoothed) {
         double product = 0;
-        for (int k = 1; k < K; ++k)
-          product +=
-              (above + below) * column(s, k) - (sums.upper[K * p + k] + sums.lower[K * p + k]);
+        for (int k = 1; k < K; ++k) product += (up[0] + low[0]) * column(s, k) - (up[k] + low[k]);
         product *= weight;
         total.laplacian += product * s;
-        derivative = 2 * (product + margin * balance);
+        derivative = 2 * (product + loss.margin * balance);
+      } else if (K > 1) {
+        const double* up1 = upper1 + K * p;
+        const double* low1 = lower1 + K * p;
+        const double n_up = up[0] - up1[0], n_low = low[0] - low1[0];
+        double band_up = n_up * loss.margin, band_low = n_low * loss.margin;
+        for (int k = 1; k < K; ++k) {
+          band_up += n_up * column(s, k) - (up[k] - up1[k]);
+          band_low -= n_low * column(s, k) - (low[k] - low1[k]);
+        }
+        band_up /= loss.width;
+        band_low /= loss.width;
+        degree_[p] = weight * (n_up + n_low);
+        derivative = weight * ((up1[0] - low1[0]) + (band_up - band_low));
+        total.slopes += weight * (up1[0] + band_up);
+        total.band += weight * band_up;
+        total.band_scores += weight * (band_up - band_low) * s;
       }
-      gradient[pairs_->row_of(slot_[p])] = derivative;
+      gradient[pairs_->row_of(order_.slot[p])] = derivative;
     }
     totals[begin / kChunk] = total;
   });
+  double band = 0, band_scores = 0;
   for (const Totals& total : totals) {
     n_active += total.active;
     balance_scores += total.balance;
     scores_laplacian_scores += total.laplacian;
+    slope_sum += total.slopes;
+    band += total.band;
+    band_scores += total.band_scores;
   }
+  smoothing = (loss.width - loss.margin) * band - band_scores;
 }
 
 template <int K>
@@ -339,16 +176,19 @@ void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* resu
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
       for (int k = 0; k < K; ++k)
-        by_position[K * p + k] = inner(slot_[p]) * v[stride * pairs_->row_of(slot_[p]) + k];
+        by_position[K * p + k] =
+            inner(order_.slot[p]) * v[stride * pairs_->row_of(order_.slot[p]) + k];
   });
-  const Sums sums = sum_partners<K>(by_position.get(), n_threads);
+  const auto sums = sum_partners<K>(by_position.get(), n_threads);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p) {
-      const auto row = pairs_->row_of(slot_[p]);
-      for (int k = 0; k < K; ++k)
+      const auto row = pairs_->row_of(order_.slot[p]);
+      for (int k = 0; k < K; ++k) {
+        double partners = sums[0].upper[K * p + k] + sums[0].lower[K * p + k];
+        if (sums.size() > 1) partners -= sums[1].upper[K * p + k] + sums[1].lower[K * p + k];
         result[stride * row + k] =
-            degree_[p] * v[stride * row + k] -
-            outer(slot_[p]) * (sums.upper[K * p + k] + sums.lower[K * p + k]);
+            degree_[p] * v[stride * row + k] - outer(order_.slot[p]) * partners;
+      }
     }
   });
 }
@@ -370,22 +210,24 @@ void Sweep::laplacian_rows(std::int64_t first_query, std::int64_t last_query, co
   const auto width = last_column - first_column;
   for (auto q = first_query; q < last_query; ++q) {
     const auto begin = pairs_->query_start[q];
-    const SortedQuery query = sorted_query(q);
+    const SortedQuery query = order_.query(q, 0);
     const auto offset = (begin - pairs_->query_start[first_query]) * n_columns + first_column;
     const Real* rows = v + offset;
     Real* products = result + offset;
     document.resize(query.n_documents);
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      document[p] = static_cast<std::uint32_t>(slot_[begin + p] - begin);
+      document[p] = static_cast<std::uint32_t>(order_.slot[begin + p] - begin);
       const auto row = document[p] * n_columns;
       const auto degree = static_cast<Real>(degree_[begin + p]);
       for (std::int64_t k = 0; k < width; ++k) products[row + k] = degree * rows[row + k];
     }
     if (query.n_levels < 2) continue;
-    sums.subtract_partners(
-        query, document.data(), pairs_->inner.empty() ? nullptr : &pairs_->inner[begin],
-        pairs_->outer.empty() ? nullptr : &pairs_->outer[begin], rows,
-        static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns), products);
+    const double* inner = pairs_->inner.empty() ? nullptr : &pairs_->inner[begin];
+    const double* outer = pairs_->outer.empty() ? nullptr : &pairs_->outer[begin];
+    for (std::size_t w = 0; w < order_.window_ends.size(); ++w)
+      sums.subtract_partners(order_.query(q, w), document.data(), inner, outer, w == 0 ? 1 : -1,
+                             rows, static_cast<std::size_t>(width),
+                             static_cast<std::size_t>(n_columns), products);
   }
 }
 

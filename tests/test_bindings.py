@@ -24,11 +24,11 @@ def pairs():
 )
 def test_sweep_takes_contiguous_float64_only(pairs, scores):
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.Sweep(pairs, scores, 1.0, True, "auto")
+        _core.Sweep(pairs, scores, "squared_hinge", 1.0, "auto")
 
 
 def test_laplacian_takes_contiguous_float64_only(pairs):
-    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, True, "auto")
+    sweep = _core.Sweep(pairs, np.zeros(4), "squared_hinge", 1.0, "auto")
     for v in (np.zeros(4, np.float32), np.zeros((4, 2), order="F"), np.zeros((4, 4))[:, ::2]):
         with pytest.raises(TypeError, match="incompatible function arguments"):
             sweep.laplacian(v)
@@ -45,11 +45,11 @@ def test_matrices_take_contiguous_arrays_only():
 def test_read_only_arrays_are_welcome(pairs):
     scores = np.zeros(4)
     scores.flags.writeable = False
-    assert _core.Sweep(pairs, scores, 1.0, True, "auto").n_active == 6
+    assert _core.Sweep(pairs, scores, "squared_hinge", 1.0, "auto").n_active == 6
 
 
 def test_results_are_views_that_cannot_be_written(pairs):
-    sweep = _core.Sweep(pairs, np.zeros(4), 1.0, True, "auto")
+    sweep = _core.Sweep(pairs, np.zeros(4), "squared_hinge", 1.0, "auto")
     assert not sweep.gradient.flags.writeable
     gradient = sweep.gradient
     del sweep  # the view keeps its owner
@@ -69,12 +69,12 @@ def test_shapes_are_checked():
         _core.Sweep(
             _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), None, None, None),
             np.zeros(2),
+            "squared_hinge",
             1.0,
-            True,
             "abacus",
         )
 
 
 def test_scores_must_be_finite(pairs):
     with pytest.raises(ValueError, match="scores must be finite"):
-        _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), 1.0, False, "auto")
+        _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), "hinge", 1.0, "auto")

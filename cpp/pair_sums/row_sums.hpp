@@ -16,11 +16,12 @@ template <class Real>
 class RowSums {
  public:
   // rows, result: one row of `width` numbers per document, `stride` apart; document[p] is the one
-  // at position p.  result[i] -= outer[i] * (sum over the partners j of i of inner[j] * rows[j]);
-  // inner and outer may be null (all ones).
+  // at position p.  result[i] -= sign * outer[i] * (sum over the partners j of i of inner[j] *
+  // rows[j]); inner and outer may be null (all ones).
   RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* document,
-                                        const double* inner, const double* outer, const Real* rows,
-                                        std::size_t width, std::size_t stride, Real* result) {
+                                        const double* inner, const double* outer, Real sign,
+                                        const Real* rows, std::size_t width, std::size_t stride,
+                                        Real* result) {
     width_ = width;
     const std::uint32_t top = query.n_levels - 1;
     sums_.assign((std::size_t{top} + 1) * width, Real{0});
@@ -28,7 +29,8 @@ class RowSums {
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
       for (; j < query.window_end[p]; ++j)
         add(top - query.label[j], top, rows + stride * document[j], factor(inner, document[j]));
-      subtract(top - query.label[p], result + stride * document[p], factor(outer, document[p]));
+      subtract(top - query.label[p], result + stride * document[p],
+               sign * factor(outer, document[p]));
     }
     std::fill(sums_.begin(), sums_.end(), Real{0});
     std::uint32_t p = query.n_documents;
@@ -36,7 +38,7 @@ class RowSums {
       for (; p > 0 && query.window_end[p - 1] > j; --p)
         add(query.label[p - 1], top, rows + stride * document[p - 1],
             factor(inner, document[p - 1]));
-      subtract(query.label[j], result + stride * document[j], factor(outer, document[j]));
+      subtract(query.label[j], result + stride * document[j], sign * factor(outer, document[j]));
     }
   }
 

@@ -103,7 +103,7 @@ def lost_pairs(
 
 def _active_pairs(loss: Hinge, scores: Vector, margin: float) -> Vector:
     """Return the weight of the active pairs of each query."""
-    sweep = loss.sweep(scores, squared=False, margin=margin)
+    sweep = loss.sweep(scores, "hinge", margin=margin)
     # The gradient is l+ - l-, the degree l+ + l-; l+ counts the active pairs in which a row is the
     # less relevant one.
     by_row = (sweep.degree() + sweep.gradient) / 2

@@ -114,18 +114,20 @@ class PairLoss:
         return self.groups.n_samples
 
     def sweep(
-        self, scores: ArrayLike, *, squared: bool, margin: float | None = None
+        self, scores: ArrayLike, loss: str, *, margin: float | None = None, width: float = 0.0
     ) -> _core.Sweep:
-        """Find the active pairs at `scores`, and what the hinge or squared hinge makes of them.
+        """Find the active pairs at `scores`, and what a loss makes of them.
 
-        `margin` is that of the loss, unless another is given.
+        `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`
+        is that of this object, unless another is given.
         """
         return _core.Sweep(
             self._pairs,
             np.ascontiguousarray(scores, dtype=np.float64),
+            loss,
             self.margin if margin is None else margin,
-            squared,
             self.counting,
+            width,
             n_threads=self.n_threads,
         )
 
@@ -139,7 +141,7 @@ class Hinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> HingeEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        sweep = self.sweep(scores, squared=False)
+        sweep = self.sweep(scores, "hinge")
         return HingeEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,
             gradient=sweep.gradient,
@@ -164,7 +166,7 @@ class SquaredHinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> SquaredHingeEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        return SquaredHingeEvaluation(self, self.sweep(scores, squared=True))
+        return SquaredHingeEvaluation(self, self.sweep(scores, "squared_hinge"))
 
 
 class SquaredHingeEvaluation:

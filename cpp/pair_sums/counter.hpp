@@ -1,0 +1,60 @@
+// Every way of counting behind one face.
+#pragma once
+
+#include "joachims.hpp"
+#include "levels.hpp"
+#include "merge.hpp"
+#include "pairs.hpp"
+#include "tree.hpp"
+
+namespace ranksvm {
+
+enum class Counting { automatic, merge, levels, joachims, tree, pairs };
+
+// The way of counting, chosen query by query.
+template <int K>
+class Counter {
+ public:
+  explicit Counter(Counting counting) : counting_(counting) {}
+  void upper(const SortedQuery& query, const double* v, double* result) {
+    choose(query, [&](auto& way) {
+      way.upper(query, reinterpret_cast<const Columns<K>*>(v),
+                reinterpret_cast<Columns<K>*>(result));
+    });
+  }
+  void lower(const SortedQuery& query, const double* v, double* result) {
+    choose(query, [&](auto& way) {
+      way.lower(query, reinterpret_cast<const Columns<K>*>(v),
+                reinterpret_cast<Columns<K>*>(result));
+    });
+  }
+
+ private:
+  template <class Use>
+  void choose(const SortedQuery& query, Use&& use) {
+    switch (counting_) {
+      case Counting::levels:
+        return use(levels_);
+      case Counting::joachims:
+        return use(joachims_);
+      case Counting::tree:
+        return use(tree_);
+      case Counting::pairs:
+        return use(pairs_);
+      case Counting::merge:
+        return use(merge_);
+      case Counting::automatic:
+        return query.n_documents <= kFewDocuments ? use(pairs_) : use(merge_);
+    }
+  }
+  static constexpr std::uint32_t kFewDocuments = 16;
+
+  Counting counting_;
+  MergeSums<K> merge_;
+  LevelSums<K> levels_;
+  JoachimsSums<K> joachims_;
+  TreeSums<K> tree_;
+  ExplicitPairs<K> pairs_;
+};
+
+}  // namespace ranksvm

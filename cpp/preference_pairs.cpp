@@ -1,0 +1,78 @@
+#include "preference_pairs.hpp"
+
+#include "parallel.hpp"
+#include "sorting.hpp"
+
+namespace ranksvm {
+namespace {
+
+constexpr std::int64_t kLongQuery = 1 << 13;
+constexpr std::int64_t kPieceSize = 1 << 12;
+
+// Ranks the labels of one query; returns the number of levels and adds up the weight of the pairs.
+std::uint32_t rank_labels(const std::vector<double>& y, const double* weight, std::uint32_t* label,
+                          double& pair_weight) {
+  const auto n = static_cast<std::uint32_t>(y.size());
+  std::vector<ScoredIndex> sorted(n);
+  sort_scores(y.data(), n, sorted.data(), 1);
+  std::uint32_t level = 0;
+  double below = 0, here = 0;
+  pair_weight = 0;
+  for (std::uint32_t p = 0; p < n; ++p) {
+    if (p > 0 && sorted[p].score > sorted[p - 1].score) {
+      ++level;
+      below += here;
+      here = 0;
+    }
+    const double w = weight ? weight[sorted[p].index] : 1;
+    pair_weight += w * below;
+    here += w;
+    label[sorted[p].index] = level;
+  }
+  return level + 1;
+}
+
+}  // namespace
+
+PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> starts,
+                                 std::vector<std::int64_t> order, const double* row_weight,
+                                 const double* query_weight, int n_threads)
+    : query_start(std::move(starts)),
+      row(std::move(order)),
+      label(n_documents()),
+      n_levels(n_queries()),
+      pair_weight(n_queries()) {
+  if (row_weight || query_weight) {
+    inner.resize(n_documents());
+    outer.resize(n_documents());
+  }
+  for (std::int64_t q = 0; q < n_queries();) {
+    const std::int64_t first = q;
+    const auto size = [&](std::int64_t query) {
+      return query_start[query + 1] - query_start[query];
+    };
+    const bool is_long = size(q) >= kLongQuery;
+    for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
+              query_start[q] - query_start[first] < kPieceSize;)
+      ++q;
+    pieces.push_back({first, q, is_long});
+  }
+  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
+    std::vector<double> values;
+    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
+      const auto begin = query_start[q], end = query_start[q + 1];
+      values.resize(end - begin);
+      for (auto g = begin; g < end; ++g) {
+        values[g - begin] = y[row_of(g)];
+        if (inner.empty()) continue;
+        inner[g] = row_weight ? row_weight[row_of(g)] : 1;
+        outer[g] = inner[g] * (query_weight ? query_weight[q] : 1);
+      }
+      const double* weight = inner.empty() ? nullptr : inner.data() + begin;
+      n_levels[q] = begin == end ? 0 : rank_labels(values, weight, &label[begin], pair_weight[q]);
+      if (query_weight) pair_weight[q] *= query_weight[q];
+    }
+  });
+}
+
+}  // namespace ranksvm
