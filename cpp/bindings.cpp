@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "design_matrix.hpp"
+#include "simplex_qp.hpp"
 #include "sweep.hpp"
 
 namespace nb = nanobind;
@@ -146,7 +147,7 @@ Out<double, 2> laplacian_block(const Sweep& sweep, const In<double, 2>& v, int n
 }
 
 template <class Real>
-void laplacian_rows(const Sweep& sweep, std::int64_t first_query, std::int64_t last_query,
+void half_laplacian(const Sweep& sweep, std::int64_t first_query, std::int64_t last_query,
                     const In<Real, 2>& v, std::int64_t first_column, std::int64_t last_column,
                     const nb::ndarray<Real, nb::ndim<2>, nb::c_contig, nb::device::cpu>& result) {
   const auto& pairs = sweep.pairs();
@@ -160,7 +161,7 @@ void laplacian_rows(const Sweep& sweep, std::int64_t first_query, std::int64_t l
   require(0 <= first_column && first_column <= last_column && last_column <= n_columns,
           "no such columns");
   const nb::gil_scoped_release release;
-  sweep.laplacian_rows(first_query, last_query, v.data(), n_columns, first_column, last_column,
+  sweep.half_laplacian(first_query, last_query, v.data(), n_columns, first_column, last_column,
                        result.data());
 }
 
@@ -340,6 +341,14 @@ NB_MODULE(_core, m) {
             return result;
           },
           "By row: the diagonal of the Laplacian M.")
+      .def(
+          "rows",
+          [](const Sweep& self) {
+            auto result = new_vector<std::int64_t>(self.pairs().n_documents());
+            self.rows(result.data());
+            return result;
+          },
+          "The row at each position, that is in order of query, then score.")
       .def_ro("n_active", &Sweep::n_active)
       .def_ro("balance_scores", &Sweep::balance_scores)
       .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)
@@ -347,10 +356,45 @@ NB_MODULE(_core, m) {
       .def_ro("smoothing", &Sweep::smoothing)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
-      .def("laplacian_rows", &laplacian_rows<float>, "first_query"_a, "last_query"_a,
+      .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
-      .def("laplacian_rows", &laplacian_rows<double>, "first_query"_a, "last_query"_a,
+      .def("half_laplacian", &half_laplacian<double>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert());
+
+  nb::class_<SimplexQp>(m, "SimplexQp", "Minimises 0.5 a'Ga - b'a for a >= 0, sum a = 1.")
+      .def(nb::init<>())
+      .def("__len__", &SimplexQp::size)
+      .def(
+          "add",
+          [](SimplexQp& self, const In<double, 1>& products, double linear) {
+            require(products.shape(0) == self.size() + 1, "one product per element, and its own");
+            self.add(products.data(), linear);
+          },
+          "products"_a.noconvert(), "linear"_a)
+      .def(
+          "keep",
+          [](SimplexQp& self, const In<std::int64_t, 1>& elements) {
+            std::vector<std::size_t> kept;
+            for (std::size_t i = 0; i < elements.shape(0); ++i) {
+              const auto element = static_cast<std::size_t>(elements.data()[i]);
+              require(element < self.size() && (kept.empty() || kept.back() < element),
+                      "elements must ascend");
+              kept.push_back(element);
+            }
+            self.keep(kept);
+          },
+          "elements"_a.noconvert())
+      .def("scale", &SimplexQp::scale, "factor"_a)
+      .def("solve", &SimplexQp::solve)
+      .def_prop_ro("objective", &SimplexQp::objective)
+      .def_prop_ro(
+          "weights",
+          [](const SimplexQp& self) {
+            auto result = new_vector<double>(static_cast<std::int64_t>(self.size()));
+            std::copy(self.weights().begin(), self.weights().end(), result.data());
+            return result;
+          },
+          nb::rv_policy::move);
 
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "thread_pool.hpp"
 
 // A function marked RANKSVM_CLONES is compiled for several instruction sets; the loader picks one.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
@@ -47,10 +47,7 @@ void parallel_for(std::int64_t n_tasks, int n_threads, Task&& task) {
       next.store(n_tasks, std::memory_order_relaxed);
     }
   };
-  std::vector<std::jthread> workers;
-  for (std::int64_t t = 1; t < n_workers; ++t) workers.emplace_back(work);
-  work();
-  workers.clear();  // joins
+  ThreadPool::instance().run(static_cast<int>(n_workers) - 1, work);
   if (failure) std::rethrow_exception(failure);
 }
 

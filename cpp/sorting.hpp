@@ -48,17 +48,18 @@ struct EvenKeys {
   }
 };
 
-constexpr std::int64_t kPart = 1 << 15;
+// Large enough to pay for the counts of a digit, small enough for every thread to have one.
+inline std::int64_t part_size(std::int64_t n) { return std::max<std::int64_t>(1 << 13, n / 16); }
 
 // One stable counting pass over one digit of the keys, in parts that threads share.
 template <int kBits>
 void pass(const Record* in, Record* out, std::int64_t n, int shift, int n_threads) {
   constexpr std::uint32_t kBins = 1u << kBits;
-  const std::int64_t n_parts = (n + kPart - 1) / kPart;
+  const std::int64_t size = part_size(n), n_parts = (n + size - 1) / size;
   std::vector<std::array<std::uint32_t, kBins>> offsets(n_parts);
   parallel_for(n_parts, n_threads, [&](std::int64_t part) {
     auto& count = offsets[part];
-    for (std::int64_t i = part * kPart; i < std::min(n, (part + 1) * kPart); ++i)
+    for (std::int64_t i = part * size; i < std::min(n, (part + 1) * size); ++i)
       ++count[(in[i].key >> shift) & (kBins - 1)];
   });
   std::uint32_t total = 0;
@@ -70,7 +71,7 @@ void pass(const Record* in, Record* out, std::int64_t n, int shift, int n_thread
     }
   parallel_for(n_parts, n_threads, [&](std::int64_t part) {
     auto& offset = offsets[part];
-    for (std::int64_t i = part * kPart; i < std::min(n, (part + 1) * kPart); ++i)
+    for (std::int64_t i = part * size; i < std::min(n, (part + 1) * size); ++i)
       out[offset[(in[i].key >> shift) & (kBins - 1)]++] = in[i];
   });
 }
@@ -81,7 +82,7 @@ void sort(const double* scores, std::int64_t n, const Keys& key_of, ScoredIndex*
           int n_threads) {
   auto records = std::make_unique_for_overwrite<Record[]>(n);
   auto other = std::make_unique_for_overwrite<Record[]>(n);
-  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n, part_size(n), n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
       records[i] = {key_of(scores[i]), static_cast<std::uint32_t>(i)};
   });
@@ -89,11 +90,11 @@ void sort(const double* scores, std::int64_t n, const Keys& key_of, ScoredIndex*
     pass<kBits>(records.get(), other.get(), n, shift, n_threads);
     records.swap(other);
   }
-  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n, part_size(n), n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p) sorted[p] = {scores[records[p].index], records[p].index};
   });
   // A run belongs to the part in which it starts.
-  parallel_chunks(n, kPart, n_threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_chunks(n, part_size(n), n_threads, [&](std::int64_t begin, std::int64_t end) {
     while (begin > 0 && begin < end && records[begin].key == records[begin - 1].key) ++begin;
     for (auto p = begin; p < end;) {
       auto q = p + 1;

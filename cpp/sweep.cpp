@@ -201,39 +201,45 @@ void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
   for (; k < n_columns; ++k) laplacian_columns<1>(v + k, n_columns, result + k, n_threads);
 }
 
+void Sweep::rows(std::int64_t* result) const {
+  for (std::int64_t p = 0; p < n_documents(); ++p) result[p] = pairs_->row_of(order_.slot[p]);
+}
+
 template <class Real>
-void Sweep::laplacian_rows(std::int64_t first_query, std::int64_t last_query, const Real* v,
+void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, const Real* v,
                            std::int64_t n_columns, std::int64_t first_column,
                            std::int64_t last_column, Real* result) const {
   RowSums<Real> sums;
-  std::vector<std::uint32_t> document;
   const auto width = last_column - first_column;
+  const bool weighted = !pairs_->inner.empty();
+  std::vector<Real> inner_weight, outer_weight;
   for (auto q = first_query; q < last_query; ++q) {
     const auto begin = pairs_->query_start[q];
     const SortedQuery query = order_.query(q, 0);
     const auto offset = (begin - pairs_->query_start[first_query]) * n_columns + first_column;
-    const Real* rows = v + offset;
-    Real* products = result + offset;
-    document.resize(query.n_documents);
+    inner_weight.clear();
+    outer_weight.clear();
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      document[p] = static_cast<std::uint32_t>(order_.slot[begin + p] - begin);
-      const auto row = document[p] * n_columns;
-      const auto degree = static_cast<Real>(degree_[begin + p]);
-      for (std::int64_t k = 0; k < width; ++k) products[row + k] = degree * rows[row + k];
+      const Real* row = v + offset + p * n_columns;
+      const auto half_degree = static_cast<Real>(degree_[begin + p] / 2);
+      for (std::int64_t k = 0; k < width; ++k)
+        result[offset + p * n_columns + k] = half_degree * row[k];
+      if (!weighted) continue;
+      inner_weight.push_back(static_cast<Real>(inner(order_.slot[begin + p])));
+      outer_weight.push_back(static_cast<Real>(outer(order_.slot[begin + p])));
     }
     if (query.n_levels < 2) continue;
-    const double* inner = pairs_->inner.empty() ? nullptr : &pairs_->inner[begin];
-    const double* outer = pairs_->outer.empty() ? nullptr : &pairs_->outer[begin];
-    for (std::size_t w = 0; w < order_.window_ends.size(); ++w)
-      sums.subtract_partners(order_.query(q, w), document.data(), inner, outer, w == 0 ? 1 : -1,
-                             rows, static_cast<std::size_t>(width),
-                             static_cast<std::size_t>(n_columns), products);
+    sums.subtract_partners(
+        query, order_.window_ends.size() > 1 ? &order_.window_ends[1][begin] : nullptr,
+        weighted ? inner_weight.data() : nullptr, weighted ? outer_weight.data() : nullptr,
+        v + offset, static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns),
+        result + offset);
   }
 }
 
-template void Sweep::laplacian_rows<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
+template void Sweep::half_laplacian<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
                                            std::int64_t, std::int64_t, float*) const;
-template void Sweep::laplacian_rows<double>(std::int64_t, std::int64_t, const double*, std::int64_t,
+template void Sweep::half_laplacian<double>(std::int64_t, std::int64_t, const double*, std::int64_t,
                                             std::int64_t, std::int64_t, double*) const;
 
 }  // namespace ranksvm

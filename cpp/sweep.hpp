@@ -51,11 +51,14 @@ class Sweep {
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
 
-  // result = M_B v for the diagonal block M_B of the queries first..last-1, in the columns
-  // first_column..last_column-1; v and result are row-major, n_columns wide, and hold the slots of
-  // these queries only.
+  // The row at each position, that is in order of query, then score.
+  void rows(std::int64_t* result) const;
+
+  // M is N + N' where N v takes each pair once.  result = N_B v for the diagonal block N_B of the
+  // queries first..last-1, in the columns first_column..last_column-1; v and result are row-major,
+  // n_columns wide, and hold the positions of these queries only.
   template <class Real>
-  void laplacian_rows(std::int64_t first_query, std::int64_t last_query, const Real* v,
+  void half_laplacian(std::int64_t first_query, std::int64_t last_query, const Real* v,
                       std::int64_t n_columns, std::int64_t first_column, std::int64_t last_column,
                       Real* result) const;
 

@@ -1,11 +1,10 @@
-// The Laplacian of one query times a block of rows, for the explicit Hessian X' M X.
+// Half the Laplacian of one query times a block of rows, for the explicit Hessian X' M X.
 //
-// The same walks as merge.hpp, with whole rows instead of numbers: an addition is then a vector
+// The same walk as merge.hpp, with whole rows instead of numbers: an addition is then a vector
 // operation by itself, so a plain Fenwick tree over the label ranks is the right tree.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "sorted_query.hpp"
@@ -15,37 +14,29 @@ namespace ranksvm {
 template <class Real>
 class RowSums {
  public:
-  // rows, result: one row of `width` numbers per document, `stride` apart; document[p] is the one
-  // at position p.  result[i] -= sign * outer[i] * (sum over the partners j of i of inner[j] *
-  // rows[j]); inner and outer may be null (all ones).
-  RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* document,
-                                        const double* inner, const double* outer, Real sign,
-                                        const Real* rows, std::size_t width, std::size_t stride,
-                                        Real* result) {
+  // rows, result: `width` numbers per position, `stride` apart.  With the partners j of p those
+  // positions with inner_end[p] <= j < window_end[p] and a higher label,
+  //
+  //   result[p] -= outer[p] * (sum over the partners j of p of inner[j] * rows[j]).
+  //
+  // inner_end may be null (all zero), and so may inner and outer (all ones).
+  RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* inner_end,
+                                        const Real* inner, const Real* outer, const Real* rows,
+                                        std::size_t width, std::size_t stride, Real* result) {
     width_ = width;
     const std::uint32_t top = query.n_levels - 1;
     sums_.assign((std::size_t{top} + 1) * width, Real{0});
-    std::uint32_t j = 0;
+    std::uint32_t j = 0, gone = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
       for (; j < query.window_end[p]; ++j)
-        add(top - query.label[j], top, rows + stride * document[j], factor(inner, document[j]));
-      subtract(top - query.label[p], result + stride * document[p],
-               sign * factor(outer, document[p]));
-    }
-    std::fill(sums_.begin(), sums_.end(), Real{0});
-    std::uint32_t p = query.n_documents;
-    for (j = query.n_documents; j-- > 0;) {
-      for (; p > 0 && query.window_end[p - 1] > j; --p)
-        add(query.label[p - 1], top, rows + stride * document[p - 1],
-            factor(inner, document[p - 1]));
-      subtract(query.label[j], result + stride * document[j], sign * factor(outer, document[j]));
+        add(top - query.label[j], top, rows + stride * j, inner ? inner[j] : Real{1});
+      for (; inner_end && gone < inner_end[p]; ++gone)
+        add(top - query.label[gone], top, rows + stride * gone, inner ? -inner[gone] : Real{-1});
+      subtract(top - query.label[p], result + stride * p, outer ? outer[p] : Real{1});
     }
   }
 
  private:
-  static RANKSVM_INLINE Real factor(const double* weight, std::uint32_t i) {
-    return weight ? static_cast<Real>(weight[i]) : Real{1};
-  }
   // Adds factor * row at rank; ranks from `top` on are never asked for.
   RANKSVM_INLINE void add(std::uint32_t rank, std::uint32_t top, const Real* row, Real factor) {
     for (std::uint32_t node = rank + 1; node <= top; node += node & -node) {

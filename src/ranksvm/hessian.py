@@ -1,8 +1,9 @@
 """The explicit Hessian X' H X of a loss in weight space, block by block.
 
-H is block-diagonal with one block for each query. Whole short queries are gathered into blocks of
-rows, H times a block is one sweep with whole rows in place of numbers, and the matrix product of
-the two runs at full speed. A query too long for that is treated some columns at a time.
+H is a multiple of the Laplacian M = N + N' of the pairs that curve the loss, block-diagonal with
+one block for each query. Whole short queries are gathered into blocks of rows, N times a block is
+one sweep with whole rows in place of numbers, and the matrix product of the two runs at full speed.
+A query too long for that is treated some columns at a time.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .design_matrix import DesignMatrix
-from .pair_loss import SquaredHingeEvaluation
+from .pair_loss import SmoothEvaluation
 from .queries import QueryGroups
 from .threads import one_blas_thread
 
@@ -32,7 +33,7 @@ LONG_QUERY_BYTES = 1 << 28
 
 def weight_space_hessian(
     X: DesignMatrix,
-    loss: SquaredHingeEvaluation,
+    loss: SmoothEvaluation,
     shift: NDArray[np.float64],
     scale: NDArray[np.float64],
     dtype: type[np.floating],
@@ -46,7 +47,7 @@ def weight_space_hessian(
     Parameters
     ----------
     X : DesignMatrix of shape (n_samples, n_features)
-    loss : SquaredHingeEvaluation
+    loss : SmoothEvaluation
     shift, scale : ndarray of shape (n_features,)
     dtype : numpy.float32 or numpy.float64
         Precision of the products; the blocks are added up in float64.
@@ -57,7 +58,7 @@ def weight_space_hessian(
     ndarray of shape (n_features, n_features)
     """
     d = X.shape[1]
-    order = loss.groups.order
+    order = loss.order  # by score, so that a sweep takes the rows as they lie
     item = np.dtype(dtype).itemsize
     max_rows = int(np.clip(BLOCK_BYTES // (item * max(d, 1)), 256, 1 << 14))
 
@@ -67,9 +68,9 @@ def weight_space_hessian(
     def block_product(queries: tuple[int, int]) -> Floats:
         first, last = (int(place) for place in loss.groups.indptr[list(queries)])
         Z = gather((first, last))
-        HZ = np.empty_like(Z)
-        loss.laplacian_rows(queries, Z, HZ)
-        return Z.T @ HZ
+        NZ = np.empty_like(Z)
+        loss.half_laplacian(queries, Z, NZ)
+        return Z.T @ NZ
 
     blocks, long_queries = _blocks(loss.groups, max_rows)
     hessian = np.zeros((d, d))
@@ -82,12 +83,14 @@ def weight_space_hessian(
             hessian[:, slice(*columns)] += _long_query_product(
                 gather, loss, query, (begin, end), columns, d, max_rows, n_threads
             )
-    return hessian + hessian.T  # H = 2 M, symmetric up to rounding
+    symmetric: Matrix = hessian + hessian.T
+    symmetric *= loss.curvature
+    return symmetric
 
 
 def _long_query_product(
     gather: Callable[..., Floats],
-    loss: SquaredHingeEvaluation,
+    loss: SmoothEvaluation,
     query: int,
     places: tuple[int, int],
     columns: tuple[int, int],
@@ -95,23 +98,23 @@ def _long_query_product(
     max_rows: int,
     n_threads: int,
 ) -> Matrix:
-    """Return ``Z' M Z[:, columns]`` for one query that is longer than a block."""
+    """Return ``Z' N Z[:, columns]`` for one query that is longer than a block."""
     begin, end = places
     row_blocks = list(_ranges(begin, end, max_rows))
     Z = np.concatenate(
         list(map_in_order(lambda rows: gather(rows, columns), row_blocks, n_threads))
     )
-    HZ = np.empty_like(Z)
+    NZ = np.empty_like(Z)
     panels = _ranges(0, Z.shape[1], _panel_width(Z, loss.n_levels(query)))
     for _ in map_in_order(
-        lambda panel: loss.laplacian_rows((query, query + 1), Z, HZ, panel), panels, n_threads
+        lambda panel: loss.half_laplacian((query, query + 1), Z, NZ, panel), panels, n_threads
     ):
         pass
 
     def product(rows: tuple[int, int]) -> Floats:
         block = slice(rows[0] - begin, rows[1] - begin)
         whole = Z[block] if columns == (0, d) else gather(rows)
-        part: Floats = whole.T @ HZ[block]
+        part: Floats = whole.T @ NZ[block]
         return part
 
     total = np.zeros((d, Z.shape[1]))

@@ -13,7 +13,9 @@ et al. 2011, equations 3 and 4).
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,7 +37,14 @@ class LossEvaluation(Protocol):
 
     @property
     def gradient(self) -> Vector:
-        """A subgradient of L at s, of shape (n_samples,)."""
+        """A subgradient of L at s, or nearly so, of shape (n_samples,)."""
+
+    @property
+    def smoothing(self) -> float:
+        """By how much the gradient fails to be a subgradient: it is an epsilon-subgradient.
+
+        That is, ``L(t) >= L(s) + gradient'(t - s) - smoothing`` for all scores t.
+        """
 
 
 class PairLoss:
@@ -147,6 +156,12 @@ class Hinge(PairLoss):
             gradient=sweep.gradient,
         )
 
+    def smoothed(self, width: float = 1.0) -> SmoothedHinge:
+        """Return the same loss with smooth derivatives; the pairs are shared."""
+        other = SmoothedHinge.__new__(SmoothedHinge)
+        vars(other).update(vars(self), width=float(width))
+        return other
+
 
 @dataclass(frozen=True, eq=False)
 class HingeEvaluation:
@@ -154,6 +169,7 @@ class HingeEvaluation:
 
     value: float
     gradient: Vector
+    smoothing: float = 0.0
 
 
 class SquaredHinge(PairLoss):
@@ -164,28 +180,76 @@ class SquaredHinge(PairLoss):
         L = margin^2 N + 2 margin b's + s'Ms,    gradient = 2 (M s + margin b),    Hessian = 2 M.
     """
 
-    def evaluate(self, scores: ArrayLike) -> SquaredHingeEvaluation:
+    def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        return SquaredHingeEvaluation(self, self.sweep(scores, "squared_hinge"))
+        sweep = self.sweep(scores, "squared_hinge")
+        value = (
+            self.margin**2 * sweep.n_active
+            + 2 * self.margin * sweep.balance_scores
+            + sweep.scores_laplacian_scores
+        )
+        return SmoothEvaluation(self, sweep, value, curvature=2.0, smoothing=0.0)
 
 
-class SquaredHingeEvaluation:
-    """The squared hinge loss at given scores, with its generalised Hessian 2 M.
+class SmoothedHinge(PairLoss):
+    """The hinge loss, with derivatives from a copy whose kink is rounded off.
+
+    With its kink rounded off over a width h below the margin rho, the hinge is
+
+        phi_h(z) = (max(0, rho - z)^2 - max(0, rho - h - z)^2) / (2 h),
+
+    a difference of two squared hinges with ``hinge - h/2 <= phi_h <= hinge`` and the slope
+    ``-alpha``, where ``alpha = clip((rho - z) / h, 0, 1)``. As any slopes between 0 and 1, these
+    make a dual feasible point of the hinge itself, so that its gradient is an epsilon-subgradient
+    of the hinge:
+
+        epsilon = sum over the pairs with rho - h < z < rho of  (rho - z) (1 - alpha).
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        The width h, greater than 0.
+    *args, **kwargs
+        As for `PairLoss`.
+    """
+
+    def __init__(self, *args: Any, width: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.width = float(width)
+
+    def with_width(self, width: float) -> SmoothedHinge:
+        """Return the same loss with another width."""
+        other = copy.copy(self)
+        other.width = float(width)
+        return other
+
+    def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
+        """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
+        sweep = self.sweep(scores, "smoothed_hinge", width=self.width)
+        value = self.margin * sweep.n_active + sweep.balance_scores
+        return SmoothEvaluation(self, sweep, value, 1 / self.width, max(sweep.smoothing, 0.0))
+
+
+class SmoothEvaluation:
+    """A loss at given scores, with its generalised Hessian: a multiple of the Laplacian M.
 
     Attributes
     ----------
     value : float
     gradient : ndarray of shape (n_samples,)
+    smoothing : float
+    curvature : float
+        The Hessian is ``curvature * M``.
     """
 
-    def __init__(self, loss: SquaredHinge, sweep: _core.Sweep) -> None:
+    def __init__(
+        self, loss: PairLoss, sweep: _core.Sweep, value: float, curvature: float, smoothing: float
+    ) -> None:
         self._loss, self._sweep = loss, sweep
-        self.value: float = (
-            loss.margin**2 * sweep.n_active
-            + 2 * loss.margin * sweep.balance_scores
-            + sweep.scores_laplacian_scores
-        )
+        self.value = value
         self.gradient: Vector = sweep.gradient
+        self.smoothing = smoothing
+        self.curvature = curvature
 
     @property
     def groups(self) -> QueryGroups:
@@ -199,7 +263,7 @@ class SquaredHingeEvaluation:
     @property
     def hessian_diagonal(self) -> Vector:
         """The diagonal of the Hessian, of shape (n_samples,)."""
-        return 2 * self._sweep.degree()
+        return self.curvature * self._sweep.degree()
 
     def hessian_product(self, v: ArrayLike) -> NDArray[np.float64]:
         """Multiply by the Hessian.
@@ -214,28 +278,33 @@ class SquaredHingeEvaluation:
         """
         block = np.ascontiguousarray(v, dtype=np.float64)
         product: NDArray[np.float64] = self._sweep.laplacian(block, n_threads=self._loss.n_threads)
-        product *= 2
+        product *= self.curvature
         return product
 
-    def laplacian_rows(
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows in order of query, then score: of shape (n_samples,)."""
+        return self._sweep.rows()
+
+    def half_laplacian(
         self,
         queries: tuple[int, int],
         rows: NDArray[Any],
         out: NDArray[Any],
         columns: tuple[int, int] | None = None,
     ) -> None:
-        """Multiply by the block of M of consecutive queries, on the calling thread.
+        """Multiply by N, where ``M = N + N'``, for consecutive queries, on the calling thread.
 
         Parameters
         ----------
         queries : tuple (first, last)
             The queries ``first .. last - 1``.
         rows : ndarray of shape (n_rows, k), float32 or float64
-            One row for each place of these queries (see `QueryGroups`).
+            One row for each document of these queries, as in `order`.
         out : ndarray of the shape and dtype of `rows`
             Receives the product.
         columns : tuple (first, last), optional
             Treat the columns ``first .. last - 1`` only.
         """
         first_column, last_column = columns or (0, rows.shape[1])
-        self._sweep.laplacian_rows(*queries, rows, first_column, last_column, out)
+        self._sweep.half_laplacian(*queries, rows, first_column, last_column, out)

@@ -1,0 +1,238 @@
+#include "simplex_qp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ranksvm {
+namespace {
+
+constexpr double kDependent = 1e-13;  // of the square of an element: what rounding may leave of it
+constexpr double kEnough = 1e-13;     // of the size of the gradient: too little to go on for
+constexpr int kPatience = 8;
+
+double dot(const std::vector<double>& a, const std::vector<double>& b, std::size_t n) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace
+
+void SimplexQp::add(const double* products, double linear) {
+  G_.emplace_back(products, products + size() + 1);
+  b_.push_back(linear);
+  weights_.push_back(size() == 1 ? 1 : 0);
+}
+
+void SimplexQp::keep(const std::vector<std::size_t>& elements) {
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    auto& row = G_[elements[i]];
+    for (std::size_t j = 0; j <= i; ++j) row[j] = row[elements[j]];
+    row.resize(i + 1);
+    G_[i].swap(row);
+    b_[i] = b_[elements[i]];
+    weights_[i] = weights_[elements[i]];
+  }
+  G_.resize(elements.size());
+  b_.resize(elements.size());
+  weights_.resize(elements.size());
+}
+
+void SimplexQp::scale(double factor) {
+  for (auto& row : G_)
+    for (double& g : row) g *= factor * factor;
+  for (double& b : b_) b *= factor;
+}
+
+double SimplexQp::objective() const {
+  double value = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (weights_[i] == 0) continue;
+    double row = 0.5 * weights_[i] * G_[i][i];
+    for (std::size_t j = 0; j < i; ++j) row += weights_[j] * G_[i][j];
+    value += weights_[i] * (row - b_[i]);
+  }
+  return value;
+}
+
+std::vector<double> SimplexQp::gradient() const {
+  std::vector<double> result(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    double sum = -b_[i];
+    for (std::size_t j = 0; j < size(); ++j)
+      if (weights_[j] > 0) sum += weights_[j] * product(i, j);
+    result[i] = sum;
+  }
+  return result;
+}
+
+// The product of the differences of two elements from the reference.
+double SimplexQp::difference_product(std::size_t i, std::size_t j) const {
+  const std::size_t r = reference_;
+  return (product(i, j) - product(i, r)) - (product(j, r) - product(r, r));
+}
+
+// Takes an element into the support; refuses one that depends on it affinely.
+bool SimplexQp::append(std::size_t element) {
+  const std::size_t n = support_.size();
+  std::vector<double> row(n + 1);
+  for (std::size_t i = 0; i < n; ++i)
+    row[i] = (difference_product(element, support_[i]) - dot(row, L_[i], i)) / L_[i][i];
+  const double whole = difference_product(element, element), rest = whole - dot(row, row, n);
+  if (!(rest > kDependent * whole)) return false;
+  row[n] = std::sqrt(rest);
+  L_.push_back(std::move(row));
+  support_.push_back(element);
+  return true;
+}
+
+// Takes the element at this place out of the support; rotations mend the rows below it.
+void SimplexQp::erase(std::size_t place) {
+  weights_[support_[place]] = 0;
+  support_.erase(support_.begin() + static_cast<std::ptrdiff_t>(place));
+  L_.erase(L_.begin() + static_cast<std::ptrdiff_t>(place));
+  for (std::size_t k = place; k < L_.size(); ++k) {
+    const double a = L_[k][k], b = L_[k][k + 1], r = std::hypot(a, b);
+    for (std::size_t i = k; i < L_.size(); ++i) {
+      const double x = L_[i][k], y = L_[i][k + 1];
+      L_[i][k] = (a * x + b * y) / r;
+      L_[i][k + 1] = (a * y - b * x) / r;
+    }
+    L_[k].resize(k + 1);
+  }
+}
+
+// Starts from the weights: the shortest element that has any is the reference.
+void SimplexQp::factorize() {
+  std::vector<std::size_t> wanted;
+  for (std::size_t i = 0; i < size(); ++i)
+    if (weights_[i] > 0) wanted.push_back(i);
+  reference_ = *std::min_element(wanted.begin(), wanted.end(),
+                                 [&](std::size_t i, std::size_t j) { return G_[i][i] < G_[j][j]; });
+  support_.clear();
+  L_.clear();
+  double others = 0;
+  for (const std::size_t i : wanted) {
+    if (i != reference_ && !append(i)) weights_[i] = 0;
+    others += i == reference_ ? 0 : weights_[i];
+  }
+  weights_[reference_] = std::max(0.0, 1 - others);
+}
+
+void SimplexQp::solve_factor(std::vector<double>& x) const {
+  const std::size_t n = L_.size();
+  for (std::size_t i = 0; i < n; ++i) x[i] = (x[i] - dot(L_[i], x, i)) / L_[i][i];
+  for (std::size_t i = n; i-- > 0;) {
+    x[i] /= L_[i][i];
+    for (std::size_t k = 0; k < i; ++k) x[k] -= L_[i][k] * x[i];
+  }
+}
+
+// Where the objective is least on the affine hull of the support: weights but the reference's.
+std::vector<double> SimplexQp::affine_minimum() const {
+  const std::size_t n = support_.size(), r = reference_;
+  std::vector<double> target(n), linear(n);
+  for (std::size_t i = 0; i < n; ++i)
+    linear[i] = (b_[support_[i]] - b_[r]) - (product(support_[i], r) - product(r, r));
+  target = linear;
+  solve_factor(target);
+  // One round of refinement makes up for much of the rounding in the factor.
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      linear[i] -= difference_product(support_[i], support_[j]) * target[j];
+  solve_factor(linear);
+  for (std::size_t i = 0; i < n; ++i) target[i] += linear[i];
+  return target;
+}
+
+// Moves the weights of the support, and with them the reference's, along a direction: by `most` or
+// up to the boundary. There an element leaves; returns whether one did.
+bool SimplexQp::move(const std::vector<double>& direction, double most) {
+  const std::size_t n = support_.size();
+  double step = most, of_reference = 0;
+  std::size_t first = n + 1;  // n stands for the reference
+  const auto limit = [&](double weight, double change, std::size_t place) {
+    if (change < 0 && weight <= -change * step) {
+      step = weight / -change;
+      first = place;
+    }
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    limit(weights_[support_[i]], direction[i], i);
+    of_reference -= direction[i];
+  }
+  // An element that comes in takes its weight from all.
+  if (n < direction.size()) of_reference -= direction[n];
+  limit(weights_[reference_], of_reference, n);
+  for (std::size_t i = 0; i < n; ++i)
+    weights_[support_[i]] = std::max(0.0, weights_[support_[i]] + step * direction[i]);
+  weights_[reference_] = std::max(0.0, weights_[reference_] + step * of_reference);
+  step_ = step;
+  if (first == n + 1) return false;
+  if (first < n) {
+    erase(first);
+  } else {
+    weights_[reference_] = 0;
+    if (n > 0) factorize();
+  }
+  return true;
+}
+
+// Minimises on the support, dropping elements at whose boundary a step ends.
+void SimplexQp::minimize_on_support() {
+  for (;;) {
+    std::vector<double> direction = affine_minimum();
+    for (std::size_t i = 0; i < support_.size(); ++i) direction[i] -= weights_[support_[i]];
+    if (!move(direction, 1)) return;
+  }
+}
+
+// Brings in an element that depends on the support affinely, at the cost of one that it replaces.
+bool SimplexQp::exchange(std::size_t element) {
+  const std::size_t n = support_.size();
+  std::vector<double> direction(n);
+  for (std::size_t i = 0; i < n; ++i) direction[i] = difference_product(element, support_[i]);
+  solve_factor(direction);
+  for (double& change : direction) change = -change;
+  direction.push_back(1);
+  if (!move(direction, std::numeric_limits<double>::infinity())) return false;
+  weights_[element] = step_;
+  factorize();
+  return true;
+}
+
+void SimplexQp::solve() {
+  if (size() == 0) return;
+  factorize();
+  std::vector<double> best = weights_;
+  double least = objective();
+  int idle = 0;
+  for (std::size_t step = 0; step < 10 * size() + 100; ++step) {
+    minimize_on_support();
+    const double value = objective();
+    // Rounding has the last word: what leads down no more, several times, is the end.
+    idle = value < least ? 0 : idle + 1;
+    if (value <= least) {
+      least = value;
+      best = weights_;
+    }
+    if (idle > kPatience) break;
+    const std::vector<double> slope = gradient();
+    double mean = 0;
+    for (std::size_t i = 0; i < size(); ++i) mean += weights_[i] * slope[i];
+    const auto lowest =
+        static_cast<std::size_t>(std::min_element(slope.begin(), slope.end()) - slope.begin());
+    if (slope[lowest] >= mean - kEnough * std::abs(mean) || weights_[lowest] > 0) break;
+    if (!append(lowest) && !exchange(lowest)) break;
+    if (G_[lowest][lowest] < 0.1 * G_[reference_][reference_]) {
+      weights_[lowest] = std::numeric_limits<double>::min();
+      factorize();
+    }
+  }
+  double total = 0;
+  for (const double weight : best) total += weight;
+  for (std::size_t i = 0; i < size(); ++i) weights_[i] = best[i] / total;
+}
+
+}  // namespace ranksvm
