@@ -14,10 +14,12 @@ _HOMES = {
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
     "RankSVM": "estimators",
+    "RankSVMPath": "path",
     "dump_svmlight": "files.svmlight",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "pairwise_accuracy": "metrics",
+    "ranksvm_path": "path",
     "save_model": "files.model",
 }
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .files.model import load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .metrics import pairwise_accuracy
+    from .path import RankSVMPath, ranksvm_path
     from .plots import ConvergenceDisplay
     from .training import ConvergenceWarning
 
@@ -33,11 +36,13 @@ __all__ = [
     "ConvergenceDisplay",
     "ConvergenceWarning",
     "RankSVM",
+    "RankSVMPath",
     "__version__",
     "dump_svmlight",
     "load_model",
     "load_svmlight",
     "pairwise_accuracy",
+    "ranksvm_path",
     "save_model",
 ]
 

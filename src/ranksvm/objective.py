@@ -12,6 +12,7 @@ At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,9 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
 from .hessian import weight_space_hessian
-from .pair_loss import Hinge, LossEvaluation, SquaredHinge, SquaredHingeEvaluation
+from .pair_loss import Hinge, LossEvaluation, SmoothedHinge, SmoothEvaluation, SquaredHinge
 
 Vector = NDArray[np.float64]
+Loss = SquaredHinge | SmoothedHinge | Hinge
 
 
 class LinearObjective:
@@ -31,19 +33,25 @@ class LinearObjective:
     Parameters
     ----------
     X : DesignMatrix, ndarray or CSR matrix of shape (n_samples, n_features)
-    loss : SquaredHinge or Hinge
+    loss : SquaredHinge, SmoothedHinge or Hinge
     c : float
         Weight of the loss.
     n_threads : int, default=1
     """
 
     def __init__(
-        self, X: ArrayLike | DesignMatrix, loss: SquaredHinge | Hinge, c: float, n_threads: int = 1
+        self, X: ArrayLike | DesignMatrix, loss: Loss, c: float, n_threads: int = 1
     ) -> None:
         self.X = X if isinstance(X, DesignMatrix) else DesignMatrix.from_array(X)
         self.loss = loss
         self.c = float(c)
         self.n_threads = n_threads
+
+    def with_loss(self, loss: Loss) -> LinearObjective:
+        """Return the same objective with another loss."""
+        other = copy.copy(self)
+        other.loss = loss
+        return other
 
     @property
     def size(self) -> int:
@@ -60,6 +68,20 @@ class LinearObjective:
         weights = np.ascontiguousarray(w, dtype=np.float64)
         scores = self.X.dot(weights, self.n_threads) if weights.any() else np.zeros(self.X.shape[0])
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
+
+    def start(self, w: ArrayLike) -> LinearEvaluation:
+        """Evaluate at weights to start from, with as narrow a smoothing as suits them."""
+        current = self.evaluate(w)
+        while isinstance(self.loss, SmoothedHinge) and current.smoothing > 0:
+            narrower = current.narrowed(0.1)
+            if narrower.absolute_gap >= current.absolute_gap:
+                break
+            current = narrower
+        return current
+
+    def smoothed(self) -> LinearObjective:
+        """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
+        return self.with_loss(self.loss.smoothed()) if isinstance(self.loss, Hinge) else self
 
 
 class LinearEvaluation:
@@ -91,7 +113,15 @@ class LinearEvaluation:
     @cached_property
     def absolute_gap(self) -> float:
         """``P - D``: no point is better than this one by more."""
-        return 0.5 * float(self.gradient @ self.gradient)
+        distance = 0.5 * float(self.gradient @ self.gradient)
+        return distance + self.smoothing
+
+    @property
+    def plane(self) -> tuple[Vector, float]:
+        """The plane that touches ``c * L(X w)`` here from below: its slope and offset."""
+        loss = self.loss
+        offset = self._objective.c * (loss.value - float(loss.gradient @ self.scores))
+        return self.gradient - self.weights, offset
 
     @property
     def lower_bound(self) -> float:
@@ -104,9 +134,23 @@ class LinearEvaluation:
         return self.absolute_gap / max(abs(self.value), float(np.finfo(np.float64).tiny))
 
     @property
-    def _smooth_loss(self) -> SquaredHingeEvaluation:
-        if not isinstance(self.loss, SquaredHingeEvaluation):
-            raise TypeError("the hinge loss has no second derivatives; use the squared hinge")
+    def smoothing(self) -> float:
+        """The part of the gap that comes from smoothing, not from the weights."""
+        return self._objective.c * self.loss.smoothing
+
+    def narrowed(self, ratio: float) -> LinearEvaluation:
+        """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+        loss = self._objective.loss
+        assert isinstance(loss, SmoothedHinge)
+        objective = self._objective.with_loss(loss.with_width(ratio * loss.width))
+        return LinearEvaluation(
+            objective, self.weights, self.scores, objective.loss.evaluate(self.scores)
+        )
+
+    @property
+    def _smooth_loss(self) -> SmoothEvaluation:
+        if not isinstance(self.loss, SmoothEvaluation):
+            raise TypeError("the hinge loss has no second derivatives; use the smoothed hinge")
         return self.loss
 
     def image(self, p: Vector) -> Vector:
@@ -186,7 +230,11 @@ class Line:
     @cached_property
     def slope(self) -> float:
         """The derivative at the start."""
-        return float(self.start.gradient @ self.direction)
+        return self._slope(self.start)
+
+    def _slope(self, evaluation: LinearEvaluation) -> float:
+        slope = float(evaluation.weights @ self.direction)
+        return slope + self.objective.c * float(evaluation.loss.gradient @ self.image)
 
     def trial(self, step: float) -> Trial:
         """Evaluate at ``w + step * p``."""
@@ -194,9 +242,7 @@ class Line:
         scores = self.start.scores + step * self.image
         loss = self.objective.loss.evaluate(scores)
         evaluation = LinearEvaluation(self.objective, weights, scores, loss)
-        slope = float(weights @ self.direction)
-        slope += self.objective.c * float(loss.gradient @ self.image)
-        return Trial(step, slope, evaluation)
+        return Trial(step, self._slope(evaluation), evaluation)
 
 
 @dataclass(frozen=True, eq=False)

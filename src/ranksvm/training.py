@@ -13,9 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from .design_matrix import DesignMatrix
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 from .objective import LinearObjective
-from .pair_loss import SquaredHinge
+from .pair_loss import Hinge, PairLoss, SquaredHinge
 from .queries import QueryGroups
-from .solvers import Callback, SolverResult, Status, newton, trust_region
+from .solvers import (
+    Callback,
+    CuttingPlanes,
+    Progress,
+    SolverResult,
+    Status,
+    bundle,
+    newton,
+    planes_then,
+    trust_region,
+)
 from .threads import one_blas_thread, resolve_threads
 from .weights import per_query_weight
 
@@ -30,6 +40,10 @@ class ConvergenceWarning(UserWarning):
 class Parameters:
     """What to minimise, and how; see `RankSVM` for the meaning of each.
 
+    Beyond it, `epsilon` is an absolute duality gap at which to stop, too: that of the objective
+    divided by C, ``(1/N) sum of losses + lambda |w|^2`` with ``normalize="pairs"`` and ``lambda = 1
+    / (2 C)``, as in TreeRankSVM.
+
     Raises
     ------
     ValueError
@@ -42,12 +56,14 @@ class Parameters:
     solver: str = "auto"
     counting: str = "auto"
     tol: float = 1e-3
+    epsilon: float = 0.0
     max_iter: int = 1000
     n_threads: int | None = None
 
     def __post_init__(self) -> None:
         _require_number("C", self.C, positive=True)
         _require_number("tol", self.tol, positive=False)
+        _require_number("epsilon", self.epsilon, positive=False)
         _require_name("loss", self.loss, LOSSES)
         _require_name("normalize", self.normalize, NORMALIZATIONS)
         _require_name("solver", self.solver, SOLVERS)
@@ -124,21 +140,68 @@ def train(
     ConvergenceWarning
         If the solver stopped before the relative duality gap reached `tol`.
     """
-    n_threads = resolve_threads(parameters.n_threads)
-    groups = QueryGroups.from_qid(qid, X.shape[0])
-    weights = per_query_weight(query_weight, groups)
-    loss, c, n_pairs = weighted_loss(parameters, y, groups, sample_weight, weights, n_threads)
-    objective = LinearObjective(X, loss, c, n_threads)
-    name = choose_solver(X) if parameters.solver == "auto" else parameters.solver
-    minimize = {"newton": newton, "trust_region": trust_region}[name]
-    start = np.zeros(objective.size) if w0 is None else w0
-    # What overflows shows in the gap.
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        result = minimize(
-            objective, start, tol=parameters.tol, max_iter=parameters.max_iter, callback=callback
+    problem = Problem(X, y, qid, parameters, sample_weight, query_weight)
+    result = problem.minimize(parameters, w0, callback)
+    warn_unless_converged(result, parameters)
+    return Fit(result, problem.n_pairs, problem.n_queries, problem.solver, problem.objective.c)
+
+
+class Problem:
+    """Training data made ready for the solvers.
+
+    Parameters
+    ----------
+    X, y, qid, parameters, sample_weight, query_weight
+        As for `train`.
+
+    Attributes
+    ----------
+    objective : LinearObjective
+    n_pairs : int or float
+    n_queries : int
+    solver : str
+        The solver that `minimize` uses.
+    """
+
+    def __init__(
+        self,
+        X: DesignMatrix,
+        y: Vector,
+        qid: ArrayLike | None,
+        parameters: Parameters,
+        sample_weight: Vector | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> None:
+        n_threads = resolve_threads(parameters.n_threads)
+        groups = QueryGroups.from_qid(qid, X.shape[0])
+        weights = per_query_weight(query_weight, groups)
+        loss, c, self.n_pairs = weighted_loss(
+            parameters, y, groups, sample_weight, weights, n_threads
         )
-    _warn_unless_converged(result, parameters)
-    return Fit(result, n_pairs, groups.n_queries, name, c)
+        self.n_queries = groups.n_queries
+        self.objective = LinearObjective(X, loss, c, n_threads)
+        self._choice = choose_solver(X, parameters)
+
+    @property
+    def solver(self) -> str:
+        """The name of the solver."""
+        return self._choice.name
+
+    def minimize(
+        self,
+        parameters: Parameters,
+        w0: Vector | None = None,
+        callback: Callback | None = None,
+        planes: CuttingPlanes | None = None,
+    ) -> SolverResult:
+        """Solve, for the `parameters` that say when to stop."""
+        progress = Progress(
+            parameters.tol, parameters.epsilon * parameters.C, parameters.max_iter, callback
+        )
+        start = np.zeros(self.objective.size) if w0 is None else w0
+        # What overflows shows in the gap.
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            return self._choice.minimize(self.objective, start, progress, planes)
 
 
 def weighted_loss(
@@ -148,7 +211,7 @@ def weighted_loss(
     sample_weight: Vector | None,
     query_weight: Vector | None,
     n_threads: int,
-) -> tuple[SquaredHinge, float, int | float]:
+) -> tuple[Hinge | SquaredHinge, float, int | float]:
     """Return the loss, its weight c, and the number (total weight) of the pairs.
 
     With n rows, N pairs, N_q pairs of query q and R queries that have pairs, a pair weighs
@@ -157,8 +220,8 @@ def weighted_loss(
     if they had been repeated.
     """
 
-    def loss_of(query_weight: Vector | None) -> SquaredHinge:
-        return SquaredHinge(
+    def loss_of(query_weight: Vector | None) -> Hinge | SquaredHinge:
+        return (Hinge if parameters.loss == "hinge" else SquaredHinge)(
             y,
             groups,
             sample_weight=sample_weight,
@@ -192,7 +255,7 @@ def _n_rows(
     return float(rows.sum() if sample_weight is None else rows @ sample_weight)
 
 
-def _require_pairs(loss: SquaredHinge) -> None:
+def _require_pairs(loss: PairLoss) -> None:
     if loss.n_pairs > 0:
         return
     if loss.n_samples < 2:
@@ -206,7 +269,8 @@ def _require_pairs(loss: SquaredHinge) -> None:
     )
 
 
-def _warn_unless_converged(result: SolverResult, parameters: Parameters) -> None:
+def warn_unless_converged(result: SolverResult, parameters: Parameters, what: str = "") -> None:
+    """Warn of a gap above `tol`; `what` says for what, where that is not clear."""
     if result.status is Status.CONVERGED or result.status is Status.STOPPED:
         return
     reached = f"the relative duality gap is {result.dual_gap:.2g}, above tol={parameters.tol:g}"
@@ -214,19 +278,57 @@ def _warn_unless_converged(result: SolverResult, parameters: Parameters) -> None
         remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
     else:
         remedy = "no further progress is possible in floating point; increase tol or scale X"
-    warnings.warn(f"not converged: {reached} ({remedy})", ConvergenceWarning, stacklevel=4)
+    warnings.warn(f"not converged{what}: {reached} ({remedy})", ConvergenceWarning, stacklevel=4)
 
 
-def choose_solver(X: DesignMatrix) -> str:
-    """Choose between an explicit Hessian and conjugate gradients by cost.
+@dataclass(frozen=True)
+class SolverChoice:
+    """A solver by its name, and what it needs to know."""
+
+    name: str
+    fallback: str = ""
+    n_planes: int = 0
+
+    def minimize(
+        self,
+        objective: LinearObjective,
+        w0: Vector,
+        progress: Progress,
+        planes: CuttingPlanes | None = None,
+    ) -> SolverResult:
+        """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
+        newton_like = {"newton": newton, "trust_region": trust_region}
+        if self.name in newton_like:
+            return newton_like[self.name](objective.smoothed(), w0, progress)
+        if self.name == "auto":
+            fallback = newton_like[self.fallback]
+            return planes_then(fallback, self.n_planes, objective, w0, progress, planes=planes)
+        line_search = self.name == "bundle"
+        return bundle(objective, w0, progress, line_search=line_search, planes=planes)
+
+
+def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
+    """Choose a solver by cost, where "auto" leaves the choice.
 
     Counted in multiplications of a pass over X, of which a matrix product does about ten in the
     same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, whatever the data are
     like, against some 300 products with the Hessian, of two passes over the stored values each;
     well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
     considered, for its memory.
+
+    The hinge loss takes some 10 Newton steps. If these cost less than 20 planes, Newton it is; if
+    not, planes begin (`planes_then`). A plane costs two passes, and a sweep that takes the time of
+    some 40 multiplications per row.
     """
+    if parameters.solver != "auto":
+        return SolverChoice(parameters.solver)
     n, d = X.shape
-    explicit = 6 * (n * d**2 / 10 + d**3 / 30)
-    gradients = 300 * 2 * X.n_stored
-    return "newton" if d <= 8192 and explicit <= gradients else "trust_region"
+    newton_step = n * d**2 / 10 + d**3 / 30
+    explicit = d <= 8192 and 6 * newton_step <= 300 * 2 * X.n_stored
+    smooth = "newton" if explicit else "trust_region"
+    if parameters.loss != "hinge":
+        return SolverChoice(smooth)
+    n_planes = int(10 * newton_step / (2 * X.n_stored + 40 * n)) if explicit else 300
+    if n_planes < 20:
+        return SolverChoice(smooth)
+    return SolverChoice("auto", smooth, min(n_planes, 300))

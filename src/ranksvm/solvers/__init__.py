@@ -1,7 +1,21 @@
 """Solvers: each minimises an objective, and knows neither ranking nor data."""
 
+from .automatic import planes_then
+from .bundle import bundle
+from .cutting_planes import CuttingPlanes
 from .newton import newton
-from .result import Callback, Iteration, SolverResult, Status
+from .result import Callback, Iteration, Progress, SolverResult, Status
 from .trust_region import trust_region
 
-__all__ = ["Callback", "Iteration", "SolverResult", "Status", "newton", "trust_region"]
+__all__ = [
+    "Callback",
+    "CuttingPlanes",
+    "Iteration",
+    "Progress",
+    "SolverResult",
+    "Status",
+    "bundle",
+    "newton",
+    "planes_then",
+    "trust_region",
+]

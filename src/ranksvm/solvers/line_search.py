@@ -19,7 +19,6 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
     Parameters
     ----------
     line : Line
-        With a negative slope at the start.
     accuracy : float, default=0.3
         Accept a trial once its slope is at most this fraction of the initial slope, in absolute
         value.
@@ -28,8 +27,8 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
     Returns
     -------
     trial : Trial or None
-        The accepted point, or the best one met; None if no trial was better than the start, which
-        happens at the limits of floating point.
+        The accepted point, or the best one met; None if no trial was better than the start, or
+        none could be, which happens at the limits of floating point.
     n_trials : int
     """
     low, low_slope = 0.0, line.slope
@@ -37,7 +36,7 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
     best = None
     step = 1.0
     n_trials = 0
-    while n_trials < max_trials:
+    while low_slope < 0 and n_trials < max_trials:
         n_trials += 1
         trial = line.trial(step)
         if np.isfinite(trial.slope) and (best is None or abs(trial.slope) < abs(best.slope)):
@@ -63,3 +62,71 @@ def _next_step(low: float, low_slope: float, high: float, high_slope: float, slo
         return (low + high) / 2
     fraction = low_slope / (low_slope - high_slope)
     return low + (high - low) * float(np.clip(fraction, 0.1, 0.9))
+
+
+def search_kink(
+    line: Line, value: float, gap: float, first_step: float, *, max_trials: int = 30
+) -> tuple[Any, Any, int]:
+    """Find a step of nearly least value along a line on which the derivative jumps.
+
+    The least value lies between two trials of negative and positive slope, and above both their
+    tangents.
+
+    Parameters
+    ----------
+    line : Line
+    value : float
+        The value at the start.
+    gap : float
+        How far above the optimum the start may be; hundredths of it do not matter.
+    first_step : float
+    max_trials : int, default=30
+
+    Returns
+    -------
+    lowest : Trial or None
+        The trial of least value; None if none is below the start.
+    beyond : Trial
+        The last trial at which the line does not fall, or the last of all.
+    n_trials : int
+    """
+    low, low_slope, low_value = 0.0, line.slope, value
+    high, high_slope, high_value = np.inf, np.nan, np.inf
+    lowest = beyond = None
+    step = first_step
+    n_trials = 0
+    while n_trials < max_trials:
+        n_trials += 1
+        trial = line.trial(step)
+        if trial.evaluation.value < (value if lowest is None else lowest.evaluation.value):
+            lowest = trial
+        if trial.slope < 0:
+            low, low_slope, low_value = step, trial.slope, trial.evaluation.value
+        else:
+            high, high_slope, high_value = step, trial.slope, trial.evaluation.value
+            beyond = trial
+        if lowest is not None:
+            least = _tangents_meet(low, low_slope, low_value, high, high_slope, high_value)
+            if (
+                abs(trial.slope) <= 0.5 * abs(line.slope)
+                or lowest.evaluation.value - least <= 0.03 * gap
+            ):
+                break
+        if line.slope >= 0 or (np.isfinite(high) and high - low <= 1e-12 * high):
+            break
+        step = _next_step(low, low_slope, high, high_slope, line.slope)
+    return lowest, trial if beyond is None else beyond, n_trials
+
+
+def _tangents_meet(
+    low: float, low_slope: float, low_value: float,
+    high: float, high_slope: float, high_value: float,
+) -> float:  # fmt: skip
+    """Bound the values between two points from below by the tangents there."""
+    if not np.isfinite(high):
+        return -np.inf
+    if not low_slope < high_slope:
+        return low_value
+    width = high - low
+    run = (high_value - low_value - high_slope * width) / (low_slope - high_slope)
+    return low_value + low_slope * float(np.clip(run, 0.0, width))

@@ -9,26 +9,21 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .line_search import line_search
-from .result import Callback, Objective, Progress, SolverResult, Status
+from .result import Objective, Progress, SolverResult, Status
+from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
 
-def newton(
-    objective: Objective,
-    w0: Vector,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    callback: Callback | None = None,
-) -> SolverResult:
+def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
     """Minimise by Newton steps.
 
-    While the relative duality gap exceeds `tol`:
+    While the duality gap exceeds what is asked for:
 
-    1. form the Hessian and scale its diagonal to one,
-    2. factorise it (Cholesky) and solve for the Newton step,
-    3. search along the step; a trial costs a sweep over the scores, no pass over X.
+    1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
+    2. form the Hessian and scale its diagonal to one,
+    3. factorise it (Cholesky) and solve for the Newton step,
+    4. search along the step; a trial costs a sweep over the scores, no pass over X.
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
@@ -37,22 +32,21 @@ def newton(
     ----------
     objective : Objective
     w0 : ndarray of shape (objective.size,)
-    tol : float, default=1e-3
-        Relative duality gap at which to stop.
-    max_iter : int, default=1000
-    callback : callable, optional
-        Called with each `Iteration`; stops the solver by returning True.
+    progress : Progress, optional
+        When to stop, and the record, which may hold earlier iterations of another solver.
 
     Returns
     -------
     SolverResult
     """
-    progress = Progress(tol, max_iter, callback)
-    current = objective.evaluate(w0)
+    progress = progress or Progress()
+    current = objective.start(w0)
     status = progress.record(current, 0.0)
+    continuation = Continuation()
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
-        gap = progress.dual_gap
+        current = continuation.refine(current, progress.target)
+        before = current.absolute_gap - current.smoothing
         direction = _newton_step(current, dtype)
         progress.n_products += 1
         trial = None
@@ -64,9 +58,10 @@ def newton(
             status = progress.record(current, trial.step)
         elif dtype is np.float64:
             status = Status.STALLED
-        if trial is None or (trial.step > 0.5 and progress.dual_gap > 0.1 * gap):
+        after = current.absolute_gap - current.smoothing
+        if trial is None or (trial.step > 0.5 and after > 0.1 * before):
             dtype = np.float64
-    return progress.result(current, status)
+    return progress.result(status)
 
 
 def _newton_step(evaluation: Any, dtype: type[np.floating]) -> Vector | None:

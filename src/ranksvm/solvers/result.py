@@ -32,6 +32,17 @@ class Evaluation(Protocol):
     def lower_bound(self) -> float:
         """A lower bound of the minimum."""
 
+    @property
+    def plane(self) -> tuple[Vector, float]:
+        """Slope and offset of a plane that touches ``value - 0.5 |w|^2`` here from below."""
+
+    @property
+    def smoothing(self) -> float:
+        """The part of the gap that comes from smoothing, not from the weights."""
+
+    def narrowed(self, ratio: float) -> Evaluation:
+        """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+
     def image(self, p: Vector) -> Vector:
         """Return what the objective needs to know of a direction; linear in p."""
 
@@ -75,8 +86,18 @@ class Objective(Protocol):
     def size(self) -> int:
         """Number of weights."""
 
+    @property
+    def n_threads(self) -> int:
+        """Threads to use for work on vectors of weights."""
+
+    def smoothed(self) -> Objective:
+        """Return the same objective with smooth derivatives."""
+
     def evaluate(self, w: Vector) -> Any:
         """Return the `Evaluation` at w."""
+
+    def start(self, w: Vector) -> Any:
+        """Return the `Evaluation` at w, as a point to start from."""
 
 
 class Status(str, Enum):
@@ -149,31 +170,64 @@ PATIENCE = 10
 
 @dataclass
 class Progress:
-    """Keeps a solver's record: history, best lower bound, and when to stop.
+    """A solver's record: history, best point and lower bound, and when to stop.
 
-    The gap is that between the current value and the best lower bound met so far. A callback that
-    returns True (not merely something true) stops the solver. So do ten iterations in which
-    neither the value nor the gap gets better, a gap at the limit of rounding, and one that is too
-    large for a number.
+    Value and gap are those of the best point so far, the gap that between its value and the best
+    lower bound. A solver has converged when the gap is at most `tol` of the value, or at most
+    `epsilon`. A callback that returns True (not merely something true) stops it. So do ten
+    iterations (a hundred with smoothing) in which neither the value nor the gap gets better, a gap
+    at the limit of rounding, and one that is too large for a number.
+
+    Attributes
+    ----------
+    tol : float, default=1e-3
+        Relative duality gap at which to stop.
+    epsilon : float, default=0.0
+        Absolute duality gap at which to stop, too.
+    max_iter : int, default=1000
+    callback : callable, optional
+        Called with each `Iteration`.
+    n_products, n_evaluations : int
+        As in `Iteration`.
+    history : list of Iteration
+    lower_bound : float
+    best : Evaluation or None
+    first : int
+        Where in the history the present solver began.
     """
 
-    tol: float
-    max_iter: int
+    tol: float = 1e-3
+    epsilon: float = 0.0
+    max_iter: int = 1000
     callback: Callback | None = None
     n_products: int = 0
     n_evaluations: int = 1
     history: list[Iteration] = field(default_factory=list)
     lower_bound: float = -np.inf
+    best: Evaluation | None = None
+    first: int = 0
     started: float = field(default_factory=time.perf_counter)
 
-    def record(self, evaluation: Evaluation, step: float) -> Status | None:
-        """Add a line to the history; return a status if this is the end."""
-        self.lower_bound = max(self.lower_bound, evaluation.lower_bound)
-        gap = min(evaluation.absolute_gap, max(evaluation.value - self.lower_bound, 0.0))
-        relative = gap / max(abs(evaluation.value), TINY)
+    def record(
+        self, evaluation: Evaluation, step: float, lower_bound: float | None = None
+    ) -> Status | None:
+        """Add a line to the history; return a status if this is the end.
+
+        The lower bound is the evaluation's own, unless another is given.
+        """
+        self.lower_bound = max(
+            self.lower_bound, evaluation.lower_bound if lower_bound is None else lower_bound
+        )
+        if self.best is None or not evaluation.value > self.best.value:
+            self.best = evaluation
+        value = self.best.value
+        gap = max(value - self.lower_bound, 0.0)
+        if lower_bound is None and evaluation is self.best:
+            gap = min(gap, evaluation.absolute_gap)  # not a difference of large numbers
+        relative = gap / max(abs(value), TINY)
         line = Iteration(
             iteration=len(self.history),
-            value=evaluation.value,
+            value=value,
             # The value itself is not known more exactly than this.
             dual_gap=max(relative, ROUNDING),
             step=step,
@@ -183,18 +237,24 @@ class Progress:
         )
         self.history.append(line)
         stop = self.callback is not None and self.callback(line) is True
-        if line.dual_gap <= self.tol:
+        if line.dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY)):
             return Status.CONVERGED
         if stop:
             return Status.STOPPED
-        if line.dual_gap <= ROUNDING or not np.isfinite(relative) or self._stands_still():
+        # Smoothed steps lead down on another function first.
+        patience = PATIENCE if evaluation.smoothing == 0 else 10 * PATIENCE
+        if line.dual_gap <= ROUNDING or not np.isfinite(relative) or self._stands_still(patience):
             return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
-    def _stands_still(self) -> bool:
-        if len(self.history) <= PATIENCE:
+    def hand_over(self) -> None:
+        """Let another solver go on: what held up the one before does not count against it."""
+        self.first = len(self.history)
+
+    def _stands_still(self, patience: int) -> bool:
+        if len(self.history) - self.first <= patience:
             return False
-        before, recent = self.history[-PATIENCE - 1], self.history[-PATIENCE:]
+        before, recent = self.history[-patience - 1], self.history[-patience:]
         return all(
             line.dual_gap >= before.dual_gap
             and line.value >= before.value - ROUNDING * abs(before.value)
@@ -206,8 +266,12 @@ class Progress:
         """The latest relative gap."""
         return self.history[-1].dual_gap
 
-    def result(self, evaluation: Evaluation, status: Status) -> SolverResult:
+    @property
+    def target(self) -> float:
+        """The absolute gap at which to stop."""
+        return max(self.tol * abs(self.history[-1].value), self.epsilon)
+
+    def result(self, status: Status) -> SolverResult:
         """Close the record."""
-        return SolverResult(
-            evaluation.weights, evaluation.value, self.dual_gap, status, self.history
-        )
+        assert self.best is not None
+        return SolverResult(self.best.weights, self.best.value, self.dual_gap, status, self.history)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
-from .result import Callback, Objective, Progress, SolverResult, Status
+from .result import Objective, Progress, SolverResult, Status
+from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
@@ -17,20 +18,19 @@ Vector = NDArray[np.float64]
 def trust_region(
     objective: Objective,
     w0: Vector,
+    progress: Progress | None = None,
     *,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
     max_products: int = 500,
-    callback: Callback | None = None,
 ) -> SolverResult:
     """Minimise by Newton steps found by conjugate gradients inside a trust region.
 
-    While the relative duality gap exceeds `tol`:
+    While the duality gap exceeds what is asked for:
 
-    1. minimise the quadratic model inside the region by Steihaug's conjugate gradients, with the
+    1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
+    2. minimise the quadratic model inside the region by Steihaug's conjugate gradients, with the
        diagonal of the Hessian as preconditioner, just accurately enough,
-    2. search along the step; a trial costs a sweep over the scores, no pass over X,
-    3. set the radius from the length of the step that the search accepted: where the model was too
+    3. search along the step; a trial costs a sweep over the scores, no pass over X,
+    4. set the radius from the length of the step that the search accepted: where the model was too
        hopeful the region shrinks to it, where the region was in the way it grows beyond it.
 
     Since the search replaces the rejection of steps, every iteration makes progress.
@@ -39,26 +39,27 @@ def trust_region(
     ----------
     objective : Objective
     w0 : ndarray of shape (objective.size,)
-    tol : float, default=1e-3
-        Relative duality gap at which to stop.
-    max_iter : int, default=1000
+    progress : Progress, optional
+        When to stop, and the record, which may hold earlier iterations of another solver.
     max_products : int, default=500
         Most products with the Hessian in one iteration.
-    callback : callable, optional
-        Called with each `Iteration`; stops the solver by returning True.
 
     Returns
     -------
     SolverResult
     """
-    progress = Progress(tol, max_iter, callback)
-    current = objective.evaluate(w0)
+    progress = progress or Progress()
+    current = objective.start(w0)
     metric = current.hessian_diagonal_bound  # its pass over X yields the gradient, too
     status = progress.record(current, 0.0)
+    continuation = Continuation()
     radius = np.inf
     norm_at_start = float(np.linalg.norm(current.gradient))
     while status is None:
-        accuracy = _forcing(current, norm_at_start, tol)
+        refined = continuation.refine(current, progress.target)
+        if refined is not current:
+            current, metric, radius = refined, refined.hessian_diagonal_bound, np.inf
+        accuracy = _forcing(current, norm_at_start, max(progress.target, current.smoothing))
         model = _steihaug(current, metric, radius, accuracy, max_products)
         progress.n_products += model.n_products
         trial, n_trials = line_search(current.along(model.step, model.image))
@@ -71,18 +72,18 @@ def trust_region(
         current = trial.evaluation
         metric = current.hessian_diagonal_bound
         status = progress.record(current, trial.step)
-    return progress.result(current, status)
+    return progress.result(status)
 
 
-def _forcing(evaluation: Any, norm_at_start: float, tol: float) -> float:
+def _forcing(evaluation: Any, norm_at_start: float, target: float) -> float:
     """How far conjugate gradients reduce the residual.
 
     While the set of active pairs still changes, an accurate step is wasted on a passing model; so
-    the accuracy grows with progress, but never beyond what `tol` asks for.
+    the accuracy grows with progress, but never beyond what is asked for.
     """
     norm = float(np.linalg.norm(evaluation.gradient))
-    target = np.sqrt(2 * tol * abs(evaluation.value))
-    return float(np.clip(max(0.9 * target / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.3))
+    enough = 0.9 * np.sqrt(2 * target)
+    return float(np.clip(max(enough / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.3))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,139 @@
+"""Many values of C for little more than the price of the largest: warm starts along a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .design_matrix import DesignMatrix
+from .solvers import CuttingPlanes, Iteration, SolverResult
+from .training import Parameters, Problem, warn_unless_converged
+from .weights import row_weights
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankSVMPath:
+    """Linear rankers for a grid of C, in the order in which the grid was given.
+
+    Attributes
+    ----------
+    Cs : ndarray of shape (n_Cs,)
+    coefs : ndarray of shape (n_Cs, n_features)
+        The weights for each C; the scores of rows X are ``X @ coefs.T``.
+    objectives : ndarray of shape (n_Cs,)
+    dual_gaps : ndarray of shape (n_Cs,)
+        The relative duality gap reached for each C.
+    statuses : list of str
+        How the solver ended, for each C; see `RankSVM`.
+    histories : list of list of Iteration
+    """
+
+    Cs: Vector
+    coefs: NDArray[np.float64]
+    objectives: Vector
+    dual_gaps: Vector
+    statuses: list[str]
+    histories: list[list[Iteration]]
+
+
+def ranksvm_path(
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    Cs: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
+    callback: Callable[[float, Iteration], object] | None = None,
+    **parameters: Any,
+) -> RankSVMPath:
+    """Train a linear ranker for each C of a grid.
+
+    From the strongest regularisation to the weakest, each solution is the start for the next, and
+    the cutting planes of the hinge loss are kept, since a plane below ``L(X w)`` is one for every
+    C. Labels are ranked and queries grouped once.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    qid : array-like of shape (n_samples,), optional
+    Cs : array-like of shape (n_Cs,), optional
+        The grid, in any order; by default 7 values from 0.001 to 1000.
+    sample_weight, query_weight : array-like of shape (n_samples,), optional
+    callback : callable, optional
+        Called with C and each `Iteration`; ends the solution for this C by returning True.
+    **parameters
+        The parameters of `RankSVM`, but C: loss, normalize, solver, counting, tol, max_iter and
+        n_threads.
+
+    Returns
+    -------
+    RankSVMPath
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or there is no preference pair to learn from.
+
+    Warns
+    -----
+    ConvergenceWarning
+        For each C for which the gap did not reach `tol`.
+
+    Examples
+    --------
+    >>> from ranksvm import ranksvm_path
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
+    >>> path = ranksvm_path(X, [0, 1, 2, 0, 1], Cs=[0.1, 1, 10], loss="hinge")
+    >>> path.coefs.shape
+    (3, 2)
+    """
+    from sklearn.utils import check_X_y
+
+    X, y = check_X_y(
+        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
+    )
+    grid = np.logspace(-3, 3, 7) if Cs is None else np.atleast_1d(np.asarray(Cs, dtype=np.float64))
+    if grid.ndim != 1 or not len(grid):
+        raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
+    of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    order = np.argsort(grid, kind="stable")
+    problem = Problem(
+        DesignMatrix.from_array(X),
+        np.ascontiguousarray(y, dtype=np.float64),
+        qid,
+        of_each[order[0]],
+        row_weights("sample_weight", sample_weight, X.shape[0]),
+        query_weight,
+    )
+    results: dict[int, SolverResult] = {}
+    w0 = None
+    planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads)
+    c = problem.objective.c / grid[order[0]]
+    for place in order:
+        planes.rescale(c * grid[place] / problem.objective.c)
+        problem.objective.c = float(c * grid[place])
+        watch = None if callback is None else _with_C(callback, float(grid[place]))
+        result = problem.minimize(of_each[place], w0, watch, planes)
+        warn_unless_converged(result, of_each[place], f" for C={grid[place]:g}")
+        results[place], w0 = result, result.weights
+    in_order = [results[place] for place in range(len(grid))]
+    return RankSVMPath(
+        Cs=grid,
+        coefs=np.array([result.weights for result in in_order]),
+        objectives=np.array([result.value for result in in_order]),
+        dual_gaps=np.array([result.dual_gap for result in in_order]),
+        statuses=[str(result.status) for result in in_order],
+        histories=[result.history for result in in_order],
+    )
+
+
+def _with_C(callback: Callable[[float, Iteration], object], C: float) -> Callable[..., object]:
+    return lambda iteration: callback(C, iteration)

@@ -1,0 +1,81 @@
+"""Planes first, and Newton steps where planes do not get on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bundle import bundle
+from .cutting_planes import CuttingPlanes
+from .result import Objective, Progress, SolverResult, Status
+
+LOOK_BACK = 10
+LEAST_PLANES = 20
+
+
+def planes_then(
+    fallback: Callable[..., SolverResult],
+    n_planes: int,
+    objective: Objective,
+    w0: NDArray[np.float64],
+    progress: Progress | None = None,
+    *,
+    planes: CuttingPlanes | None = None,
+) -> SolverResult:
+    """Minimise by cutting planes as long as they promise to be quicker than another solver.
+
+    On well-scaled data, planes with a line search are hard to beat; on others they hardly move. So
+    planes begin, and have to show that they will end within about as much work as the other solver
+    takes. Otherwise that one takes over, at the best point so far and with the lower bound of the
+    planes. The work is thus at most about twice that of the better of the two.
+
+    Parameters
+    ----------
+    fallback : callable
+        Such as `newton` or `trust_region`.
+    n_planes : int
+        How many planes cost about as much as the fallback.
+    objective : Objective
+        With an unsmoothed, non-negative risk.
+    w0 : ndarray of shape (objective.size,)
+    progress : Progress, optional
+    planes : CuttingPlanes, optional
+        As for `bundle`.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress = progress or Progress()
+    gave_up = False
+
+    def patience(progress: Progress) -> bool:
+        nonlocal gave_up
+        gave_up = not _promising(progress, n_planes)
+        return not gave_up
+
+    result = bundle(objective, w0, progress, planes=planes, patience=patience)
+    # Where planes are lost in rounding, Newton steps may not be.
+    if not gave_up and result.status is not Status.STALLED:
+        return result
+    progress.hand_over()
+    return fallback(objective.smoothed(), result.weights, progress)
+
+
+def _promising(progress: Progress, n_planes: int) -> bool:
+    history = progress.history
+    if len(history) <= max(LEAST_PLANES, n_planes // 5):
+        return True
+    if progress.lower_bound < 1e-3 * history[-1].value:
+        return False
+    if len(history) <= max(LEAST_PLANES, n_planes):
+        return True
+    last, before = history[-1], history[-1 - LOOK_BACK]
+    gap, wanted = last.dual_gap * last.value, progress.target
+    gain = log(before.dual_gap * before.value / gap) if gap > 0 else 0.0
+    if gain <= 0 or wanted <= 0:
+        return False
+    return log(gap / wanted) / gain * LOOK_BACK <= n_planes

@@ -1,0 +1,37 @@
+"""The continuation in the width of a smoothing: from wide to narrow, no width solved too well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+EASY, HARD = 3, 6  # steps at a width
+
+
+class Continuation:
+    """Decides when a smoothing is narrowed, and by how much.
+
+    A width is done when more of the gap comes from smoothing than from the weights. The next is a
+    tenth where Newton's method took few steps at this one; the more it took, the less narrow is the
+    next, since its steps then come from a model that changes too fast to be trusted.
+    """
+
+    def __init__(self) -> None:
+        self._n_steps = 0
+        self._is_first = True
+
+    def refine(self, evaluation: Any, target: float) -> Any:
+        """Return the evaluation, or that of the same weights with a narrower smoothing.
+
+        `target` is the gap to reach. No smoothing is narrower than that needs.
+        """
+        self._n_steps += 1
+        smoothing = evaluation.smoothing
+        if smoothing <= 0.3 * target or evaluation.absolute_gap > 2 * smoothing:
+            return evaluation
+        # The first width starts anywhere, so that more steps say less about it.
+        easy = HARD if self._is_first else EASY
+        ratio = 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
+        self._n_steps, self._is_first = 0, False
+        # The gap from smoothing falls by up to the square of the ratio.
+        enough = (0.2 * target / smoothing) ** 0.5
+        return evaluation.narrowed(min(max(ratio, enough), 0.5))
