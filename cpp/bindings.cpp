@@ -352,6 +352,7 @@ NB_MODULE(_core, m) {
       .def_ro("n_active", &Sweep::n_active)
       .def_ro("balance_scores", &Sweep::balance_scores)
       .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)
+      .def_ro("magnitude", &Sweep::magnitude)
       .def_ro("slope_sum", &Sweep::slope_sum)
       .def_ro("smoothing", &Sweep::smoothing)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)

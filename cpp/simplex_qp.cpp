@@ -7,7 +7,7 @@
 namespace ranksvm {
 namespace {
 
-constexpr double kDependent = 1e-13;  // of the square of an element: what rounding may leave of it
+constexpr double kDependent = 1e-11;  // of the square of an element: what rounding may leave of it
 constexpr double kEnough = 1e-13;     // of the size of the gradient: too little to go on for
 constexpr int kPatience = 8;
 
@@ -80,7 +80,8 @@ bool SimplexQp::append(std::size_t element) {
   for (std::size_t i = 0; i < n; ++i)
     row[i] = (difference_product(element, support_[i]) - dot(row, L_[i], i)) / L_[i][i];
   const double whole = difference_product(element, element), rest = whole - dot(row, row, n);
-  if (!(rest > kDependent * whole)) return false;
+  const double size = product(element, element) + product(reference_, reference_);
+  if (!(rest > kDependent * size)) return false;
   row[n] = std::sqrt(rest);
   L_.push_back(std::move(row));
   support_.push_back(element);

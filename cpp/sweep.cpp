@@ -117,6 +117,8 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
   const double* upper1 = smoothed ? sums[1].upper.get() : nullptr;
   const double* lower1 = smoothed ? sums[1].lower.get() : nullptr;
 
+  const bool squared = loss.kind == PairLoss::Kind::squared_hinge;
+  const double factor = squared ? 2 * loss.margin : 1;
   std::vector<Totals> totals((n + kChunk - 1) / kChunk);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     Totals total;
@@ -127,6 +129,7 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
       const double balance = weight * (up[0] - low[0]);
       total.active += weight * up[0];
       total.balance += balance * s;
+      total.magnitude += factor * std::abs(balance * s);
       degree_[p] = weight * (up[0] + low[0]);
       double derivative = balance;
       if (K > 1 && !smoothed) {
@@ -134,6 +137,7 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
         for (int k = 1; k < K; ++k) product += (up[0] + low[0]) * column(s, k) - (up[k] + low[k]);
         product *= weight;
         total.laplacian += product * s;
+        total.magnitude += std::abs(product * s);
         derivative = 2 * (product + loss.margin * balance);
       } else if (K > 1) {
         const double* up1 = upper1 + K * p;
@@ -161,10 +165,12 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
     n_active += total.active;
     balance_scores += total.balance;
     scores_laplacian_scores += total.laplacian;
+    magnitude += total.magnitude;
     slope_sum += total.slopes;
     band += total.band;
     band_scores += total.band_scores;
   }
+  magnitude += (squared ? loss.margin * loss.margin : loss.margin) * n_active;
   smoothing = (loss.width - loss.margin) * band - band_scores;
 }
 

@@ -42,6 +42,9 @@ class Sweep {
   Buffer<double> gradient;
   // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
   double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
+  // Sum of the absolute values of the terms that the loss is the sum of: what rounding is relative
+  // to.
+  double magnitude = 0;
   // Smoothed hinge only: sum of alpha, and sum of (margin - z) (1 - alpha) over the band.
   double slope_sum = 0, smoothing = 0;
 
@@ -75,7 +78,8 @@ class Sweep {
     Buffer<double> upper, lower;
   };
   struct Totals {
-    double active = 0, balance = 0, laplacian = 0, slopes = 0, band = 0, band_scores = 0;
+    double active = 0, balance = 0, laplacian = 0, magnitude = 0, slopes = 0, band = 0,
+           band_scores = 0;
   };
 
   template <int K>

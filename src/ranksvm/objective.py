@@ -111,17 +111,24 @@ class LinearEvaluation:
         )
 
     @cached_property
+    def distance(self) -> float:
+        """The part of the gap that comes from the weights: half the squared gradient."""
+        return 0.5 * float(self.gradient @ self.gradient)
+
+    @property
     def absolute_gap(self) -> float:
         """``P - D``: no point is better than this one by more."""
-        distance = 0.5 * float(self.gradient @ self.gradient)
-        return distance + self.smoothing
+        return self.distance + self.smoothing + self.rounding
 
     @property
     def plane(self) -> tuple[Vector, float]:
         """The plane that touches ``c * L(X w)`` here from below: its slope and offset."""
-        loss = self.loss
-        offset = self._objective.c * (loss.value - float(loss.gradient @ self.scores))
-        return self.gradient - self.weights, offset
+        return self.gradient - self.weights, self._objective.c * self.loss.offset
+
+    @property
+    def rounding(self) -> float:
+        """How exactly the value and its bound are known."""
+        return self._objective.c * self.loss.rounding
 
     @property
     def lower_bound(self) -> float:

@@ -26,6 +26,7 @@ from .names import COUNTINGS
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
+ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of a sum, in the size of its terms
 
 
 class LossEvaluation(Protocol):
@@ -40,11 +41,19 @@ class LossEvaluation(Protocol):
         """A subgradient of L at s, or nearly so, of shape (n_samples,)."""
 
     @property
+    def offset(self) -> float:
+        """Where the tangent meets 0: ``L(s) - gradient's``, less the smoothing."""
+
+    @property
     def smoothing(self) -> float:
         """By how much the gradient fails to be a subgradient: it is an epsilon-subgradient.
 
         That is, ``L(t) >= L(s) + gradient'(t - s) - smoothing`` for all scores t.
         """
+
+    @property
+    def rounding(self) -> float:
+        """How exactly value and smoothing are known."""
 
 
 class PairLoss:
@@ -154,6 +163,8 @@ class Hinge(PairLoss):
         return HingeEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,
             gradient=sweep.gradient,
+            offset=self.margin * sweep.n_active,
+            rounding=ROUNDING * sweep.magnitude,
         )
 
     def smoothed(self, width: float = 1.0) -> SmoothedHinge:
@@ -169,6 +180,8 @@ class HingeEvaluation:
 
     value: float
     gradient: Vector
+    offset: float
+    rounding: float
     smoothing: float = 0.0
 
 
@@ -188,7 +201,8 @@ class SquaredHinge(PairLoss):
             + 2 * self.margin * sweep.balance_scores
             + sweep.scores_laplacian_scores
         )
-        return SmoothEvaluation(self, sweep, value, curvature=2.0, smoothing=0.0)
+        offset = self.margin**2 * sweep.n_active - sweep.scores_laplacian_scores
+        return SmoothEvaluation(self, sweep, value, offset=offset, curvature=2.0)
 
 
 class SmoothedHinge(PairLoss):
@@ -227,7 +241,14 @@ class SmoothedHinge(PairLoss):
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
         sweep = self.sweep(scores, "smoothed_hinge", width=self.width)
         value = self.margin * sweep.n_active + sweep.balance_scores
-        return SmoothEvaluation(self, sweep, value, 1 / self.width, max(sweep.smoothing, 0.0))
+        return SmoothEvaluation(
+            self,
+            sweep,
+            value,
+            offset=self.margin * sweep.slope_sum,
+            curvature=1 / self.width,
+            smoothing=max(sweep.smoothing, 0.0),
+        )
 
 
 class SmoothEvaluation:
@@ -237,18 +258,29 @@ class SmoothEvaluation:
     ----------
     value : float
     gradient : ndarray of shape (n_samples,)
+    offset : float
     smoothing : float
+    rounding : float
     curvature : float
         The Hessian is ``curvature * M``.
     """
 
     def __init__(
-        self, loss: PairLoss, sweep: _core.Sweep, value: float, curvature: float, smoothing: float
+        self,
+        loss: PairLoss,
+        sweep: _core.Sweep,
+        value: float,
+        *,
+        offset: float,
+        curvature: float,
+        smoothing: float = 0.0,
     ) -> None:
         self._loss, self._sweep = loss, sweep
         self.value = value
         self.gradient: Vector = sweep.gradient
+        self.offset = offset
         self.smoothing = smoothing
+        self.rounding: float = ROUNDING * sweep.magnitude
         self.curvature = curvature
 
     @property

@@ -24,6 +24,7 @@ from .solvers import (
     bundle,
     newton,
     planes_then,
+    then_planes,
     trust_region,
 )
 from .threads import one_blas_thread, resolve_threads
@@ -298,8 +299,10 @@ class SolverChoice:
     ) -> SolverResult:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
         newton_like = {"newton": newton, "trust_region": trust_region}
+        if self.name in newton_like and isinstance(objective.loss, Hinge):
+            return then_planes(newton_like[self.name], objective, w0, progress, planes=planes)
         if self.name in newton_like:
-            return newton_like[self.name](objective.smoothed(), w0, progress)
+            return newton_like[self.name](objective, w0, progress)
         if self.name == "auto":
             fallback = newton_like[self.fallback]
             return planes_then(fallback, self.n_planes, objective, w0, progress, planes=planes)
@@ -318,7 +321,7 @@ def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
 
     The hinge loss takes some 10 Newton steps. If these cost less than 20 planes, Newton it is; if
     not, planes begin (`planes_then`). A plane costs two passes, and a sweep that takes the time of
-    some 40 multiplications per row.
+    some 40 multiplications per row. With few rows planes always begin, since they are more exact.
     """
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver)
@@ -329,6 +332,6 @@ def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
     if parameters.loss != "hinge":
         return SolverChoice(smooth)
     n_planes = int(10 * newton_step / (2 * X.n_stored + 40 * n)) if explicit else 300
-    if n_planes < 20:
+    if n_planes < 20 and n >= 1000:
         return SolverChoice(smooth)
-    return SolverChoice("auto", smooth, min(n_planes, 300))
+    return SolverChoice("auto", smooth, min(max(n_planes, 100), 300))

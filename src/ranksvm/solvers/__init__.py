@@ -1,6 +1,6 @@
 """Solvers: each minimises an objective, and knows neither ranking nor data."""
 
-from .automatic import planes_then
+from .automatic import planes_then, then_planes
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
@@ -17,5 +17,6 @@ __all__ = [
     "bundle",
     "newton",
     "planes_then",
+    "then_planes",
     "trust_region",
 ]

@@ -57,12 +57,44 @@ def planes_then(
         gave_up = not _promising(progress, n_planes)
         return not gave_up
 
+    planes = planes or CuttingPlanes(objective.size, objective.n_threads)
     result = bundle(objective, w0, progress, planes=planes, patience=patience)
-    # Where planes are lost in rounding, Newton steps may not be.
-    if not gave_up and result.status is not Status.STALLED:
+    if not gave_up:
         return result
     progress.hand_over()
-    return fallback(objective.smoothed(), result.weights, progress)
+    return then_planes(fallback, objective, result.weights, progress, planes=planes)
+
+
+def then_planes(
+    first: Callable[..., SolverResult],
+    objective: Objective,
+    w0: NDArray[np.float64],
+    progress: Progress | None = None,
+    *,
+    planes: CuttingPlanes | None = None,
+) -> SolverResult:
+    """Minimise by Newton steps on a smoothed risk, and by planes what these leave.
+
+    Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
+    above all where few pairs decide. A few planes at the kinks themselves then do the rest.
+
+    Parameters
+    ----------
+    first : callable
+        Such as `newton` or `trust_region`.
+    objective, w0, progress, planes
+        As for `planes_then`.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress = progress or Progress()
+    result = first(objective.smoothed(), w0, progress)
+    if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
+        return result
+    progress.hand_over()
+    return bundle(objective, result.weights, progress, planes=planes)
 
 
 def _promising(progress: Progress, n_planes: int) -> bool:

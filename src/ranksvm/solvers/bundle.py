@@ -73,7 +73,8 @@ def bundle(
             progress.n_evaluations += 1
         if lowest is not None and lowest.evaluation.value < best.value:
             best, step = lowest.evaluation, lowest.step
-            first_step = step
+        # At w_t itself the plane always is a new one.
+        first_step = min(step, 1.0) if step > 0 else 1.0
         planes.add(*beyond.evaluation.plane)
         status = progress.record(best, step, planes.lower_bound)
         if status is None and patience is not None and not patience(progress):

@@ -48,6 +48,8 @@ def line_search(line: Line, *, accuracy: float = 0.3, max_trials: int = 20) -> t
         else:
             high, high_slope = step, trial.slope
         step = _next_step(low, low_slope, high, high_slope, line.slope)
+        if low == 0 and n_trials > 2:
+            step = min(step, high * 0.1 ** (n_trials - 2))  # the direction is far too long
     if best is None or abs(best.slope) >= abs(line.slope):
         return None, n_trials
     return best, n_trials

@@ -46,7 +46,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
         current = continuation.refine(current, progress.target)
-        before = current.absolute_gap - current.smoothing
+        before = current.distance
         direction = _newton_step(current, dtype)
         progress.n_products += 1
         trial = None
@@ -58,8 +58,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
             status = progress.record(current, trial.step)
         elif dtype is np.float64:
             status = Status.STALLED
-        after = current.absolute_gap - current.smoothing
-        if trial is None or (trial.step > 0.5 and after > 0.1 * before):
+        if trial is None or (trial.step > 0.5 and current.distance > 0.1 * before):
             dtype = np.float64
     return progress.result(status)
 

@@ -25,8 +25,12 @@ class Evaluation(Protocol):
         """The gradient, of the shape of the weights."""
 
     @property
+    def distance(self) -> float:
+        """The part of the gap that comes from the weights."""
+
+    @property
     def absolute_gap(self) -> float:
-        """A bound of ``value - minimum``."""
+        """A bound of ``value - minimum``: distance, smoothing and rounding."""
 
     @property
     def lower_bound(self) -> float:
@@ -35,6 +39,10 @@ class Evaluation(Protocol):
     @property
     def plane(self) -> tuple[Vector, float]:
         """Slope and offset of a plane that touches ``value - 0.5 |w|^2`` here from below."""
+
+    @property
+    def rounding(self) -> float:
+        """The part of the gap that is owed to rounding."""
 
     @property
     def smoothing(self) -> float:
@@ -165,7 +173,8 @@ class SolverResult:
 
 ROUNDING = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
-PATIENCE = 10
+PATIENCE, LITTLE = 10, 1e-9  # iterations, and what they have to gain of the gap
+SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4  # these lead down on another function first
 
 
 @dataclass
@@ -175,8 +184,8 @@ class Progress:
     Value and gap are those of the best point so far, the gap that between its value and the best
     lower bound. A solver has converged when the gap is at most `tol` of the value, or at most
     `epsilon`. A callback that returns True (not merely something true) stops it. So do ten
-    iterations (a hundred with smoothing) in which neither the value nor the gap gets better, a gap
-    at the limit of rounding, and one that is too large for a number.
+    iterations (thirty with smoothing) that better neither the value nor the gap, a gap at the limit
+    of rounding, and one that is too large for a number.
 
     Attributes
     ----------
@@ -221,9 +230,10 @@ class Progress:
         if self.best is None or not evaluation.value > self.best.value:
             self.best = evaluation
         value = self.best.value
-        gap = max(value - self.lower_bound, 0.0)
+        gap = value - self.lower_bound
         if lower_bound is None and evaluation is self.best:
             gap = min(gap, evaluation.absolute_gap)  # not a difference of large numbers
+        gap = max(gap, self.best.rounding)
         relative = gap / max(abs(value), TINY)
         line = Iteration(
             iteration=len(self.history),
@@ -241,9 +251,8 @@ class Progress:
             return Status.CONVERGED
         if stop:
             return Status.STOPPED
-        # Smoothed steps lead down on another function first.
-        patience = PATIENCE if evaluation.smoothing == 0 else 10 * PATIENCE
-        if line.dual_gap <= ROUNDING or not np.isfinite(relative) or self._stands_still(patience):
+        at_limit = line.dual_gap <= ROUNDING or gap <= self.best.rounding
+        if at_limit or not np.isfinite(relative) or self._stands_still(evaluation):
             return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
@@ -251,14 +260,17 @@ class Progress:
         """Let another solver go on: what held up the one before does not count against it."""
         self.first = len(self.history)
 
-    def _stands_still(self, patience: int) -> bool:
+    def _stands_still(self, evaluation: Evaluation) -> bool:
+        smoothed = evaluation.smoothing > 0
+        patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
+        little = SMOOTHED_LITTLE if smoothed else LITTLE
         if len(self.history) - self.first <= patience:
             return False
-        before, recent = self.history[-patience - 1], self.history[-patience:]
-        return all(
-            line.dual_gap >= before.dual_gap
-            and line.value >= before.value - ROUNDING * abs(before.value)
-            for line in recent
+        before, now = self.history[-patience - 1], self.history[-1]
+        gap = before.dual_gap * abs(before.value)
+        return (
+            before.dual_gap - now.dual_gap <= little * before.dual_gap
+            and before.value - now.value <= little * gap
         )
 
     @property

@@ -26,7 +26,7 @@ class Continuation:
         """
         self._n_steps += 1
         smoothing = evaluation.smoothing
-        if smoothing <= 0.3 * target or evaluation.absolute_gap > 2 * smoothing:
+        if smoothing <= 0.3 * target or evaluation.distance > smoothing:
             return evaluation
         # The first width starts anywhere, so that more steps say less about it.
         easy = HARD if self._is_first else EASY
