@@ -20,51 +20,48 @@ double dot(const std::vector<double>& a, const std::vector<double>& b, std::size
 }  // namespace
 
 void SimplexQp::add(const double* products, double linear) {
-  G_.emplace_back(products, products + size() + 1);
+  const std::size_t n = size();
+  if (n == stride_) {
+    const std::size_t wider = std::max<std::size_t>(16, 2 * stride_);
+    std::vector<double> larger(wider * wider);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(&G_[i * stride_], n, &larger[i * wider]);
+    G_.swap(larger);
+    stride_ = wider;
+  }
+  for (std::size_t i = 0; i <= n; ++i) G_[n * stride_ + i] = G_[i * stride_ + n] = products[i];
   b_.push_back(linear);
-  weights_.push_back(size() == 1 ? 1 : 0);
+  weights_.push_back(n == 0 ? 1 : 0);
 }
 
 void SimplexQp::keep(const std::vector<std::size_t>& elements) {
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    auto& row = G_[elements[i]];
-    for (std::size_t j = 0; j <= i; ++j) row[j] = row[elements[j]];
-    row.resize(i + 1);
-    G_[i].swap(row);
+  const std::size_t n = elements.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j)
+      G_[i * stride_ + j] = G_[elements[i] * stride_ + elements[j]];
     b_[i] = b_[elements[i]];
     weights_[i] = weights_[elements[i]];
   }
-  G_.resize(elements.size());
-  b_.resize(elements.size());
-  weights_.resize(elements.size());
+  b_.resize(n);
+  weights_.resize(n);
 }
 
 void SimplexQp::scale(double factor) {
-  for (auto& row : G_)
-    for (double& g : row) g *= factor * factor;
+  for (double& g : G_) g *= factor * factor;
   for (double& b : b_) b *= factor;
 }
 
-double SimplexQp::objective() const {
-  double value = 0;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (weights_[i] == 0) continue;
-    double row = 0.5 * weights_[i] * G_[i][i];
-    for (std::size_t j = 0; j < i; ++j) row += weights_[j] * G_[i][j];
-    value += weights_[i] * (row - b_[i]);
+// Finds G a - b, and with it the objective.
+void SimplexQp::update_gradient() {
+  const std::size_t n = size();
+  gradient_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) gradient_[i] = -b_[i];
+  for (std::size_t j = 0; j < n; ++j) {
+    if (weights_[j] == 0) continue;
+    const double* row = &G_[j * stride_];
+    for (std::size_t i = 0; i < n; ++i) gradient_[i] += weights_[j] * row[i];
   }
-  return value;
-}
-
-std::vector<double> SimplexQp::gradient() const {
-  std::vector<double> result(size());
-  for (std::size_t i = 0; i < size(); ++i) {
-    double sum = -b_[i];
-    for (std::size_t j = 0; j < size(); ++j)
-      if (weights_[j] > 0) sum += weights_[j] * product(i, j);
-    result[i] = sum;
-  }
-  return result;
+  objective_ = 0;
+  for (std::size_t i = 0; i < n; ++i) objective_ += 0.5 * weights_[i] * (gradient_[i] - b_[i]);
 }
 
 // The product of the differences of two elements from the reference.
@@ -109,8 +106,9 @@ void SimplexQp::factorize() {
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < size(); ++i)
     if (weights_[i] > 0) wanted.push_back(i);
-  reference_ = *std::min_element(wanted.begin(), wanted.end(),
-                                 [&](std::size_t i, std::size_t j) { return G_[i][i] < G_[j][j]; });
+  reference_ = *std::min_element(wanted.begin(), wanted.end(), [&](std::size_t i, std::size_t j) {
+    return product(i, i) < product(j, j);
+  });
   support_.clear();
   L_.clear();
   double others = 0;
@@ -139,9 +137,15 @@ std::vector<double> SimplexQp::affine_minimum() const {
   target = linear;
   solve_factor(target);
   // One round of refinement makes up for much of the rounding in the factor.
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j)
-      linear[i] -= difference_product(support_[i], support_[j]) * target[j];
+  std::vector<double> products(n);
+  double total = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double* row = &G_[support_[j] * stride_];
+    for (std::size_t i = 0; i < n; ++i)
+      products[i] += target[j] * ((row[support_[i]] - row[r]) - (product(support_[i], r)));
+    total += target[j];
+  }
+  for (std::size_t i = 0; i < n; ++i) linear[i] -= products[i] + total * product(r, r);
   solve_factor(linear);
   for (std::size_t i = 0; i < n; ++i) target[i] += linear[i];
   return target;
@@ -207,26 +211,24 @@ void SimplexQp::solve() {
   if (size() == 0) return;
   factorize();
   std::vector<double> best = weights_;
-  double least = objective();
+  double least = std::numeric_limits<double>::infinity();
   int idle = 0;
   for (std::size_t step = 0; step < 10 * size() + 100; ++step) {
     minimize_on_support();
-    const double value = objective();
+    update_gradient();
     // Rounding has the last word: what leads down no more, several times, is the end.
-    idle = value < least ? 0 : idle + 1;
-    if (value <= least) {
-      least = value;
+    idle = objective_ < least ? 0 : idle + 1;
+    if (objective_ <= least) {
+      least = objective_;
       best = weights_;
     }
     if (idle > kPatience) break;
-    const std::vector<double> slope = gradient();
-    double mean = 0;
-    for (std::size_t i = 0; i < size(); ++i) mean += weights_[i] * slope[i];
-    const auto lowest =
-        static_cast<std::size_t>(std::min_element(slope.begin(), slope.end()) - slope.begin());
-    if (slope[lowest] >= mean - kEnough * std::abs(mean) || weights_[lowest] > 0) break;
+    const double mean = dot(weights_, gradient_, size());
+    const auto lowest = static_cast<std::size_t>(
+        std::min_element(gradient_.begin(), gradient_.end()) - gradient_.begin());
+    if (gradient_[lowest] >= mean - kEnough * std::abs(mean) || weights_[lowest] > 0) break;
     if (!append(lowest) && !exchange(lowest)) break;
-    if (G_[lowest][lowest] < 0.1 * G_[reference_][reference_]) {
+    if (product(lowest, lowest) < 0.1 * product(reference_, reference_)) {
       weights_[lowest] = std::numeric_limits<double>::min();
       factorize();
     }
@@ -234,6 +236,7 @@ void SimplexQp::solve() {
   double total = 0;
   for (const double weight : best) total += weight;
   for (std::size_t i = 0; i < size(); ++i) weights_[i] = best[i] / total;
+  update_gradient();
 }
 
 }  // namespace ranksvm

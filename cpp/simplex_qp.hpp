@@ -22,10 +22,11 @@ class SimplexQp {
   void scale(double factor);
   void solve();
   const std::vector<double>& weights() const { return weights_; }
-  double objective() const;
+  // At the solution.
+  double objective() const { return objective_; }
 
  private:
-  double product(std::size_t i, std::size_t j) const { return i < j ? G_[j][i] : G_[i][j]; }
+  double product(std::size_t i, std::size_t j) const { return G_[i * stride_ + j]; }
   double difference_product(std::size_t i, std::size_t j) const;
   bool append(std::size_t element);
   void erase(std::size_t place);
@@ -35,9 +36,10 @@ class SimplexQp {
   bool move(const std::vector<double>& direction, double most);
   void minimize_on_support();
   bool exchange(std::size_t element);
-  std::vector<double> gradient() const;
+  void update_gradient();
 
-  std::vector<std::vector<double>> G_;  // lower triangle
+  std::vector<double> G_;  // by rows, `stride_` apart
+  std::size_t stride_ = 0;
   std::vector<double> b_, weights_;
   // The elements of weight above 0 are the reference and the support. L is the Cholesky factor, by
   // rows, of the products of the differences of the support from the reference, which is definite
@@ -45,7 +47,9 @@ class SimplexQp {
   std::size_t reference_ = 0;
   std::vector<std::size_t> support_;
   std::vector<std::vector<double>> L_;
-  double step_ = 0;  // the length of the latest move
+  double objective_ = 0;
+  double step_ = 0;               // the length of the latest move
+  std::vector<double> gradient_;  // G a - b
 };
 
 }  // namespace ranksvm

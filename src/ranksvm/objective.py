@@ -69,16 +69,6 @@ class LinearObjective:
         scores = self.X.dot(weights, self.n_threads) if weights.any() else np.zeros(self.X.shape[0])
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
 
-    def start(self, w: ArrayLike) -> LinearEvaluation:
-        """Evaluate at weights to start from, with as narrow a smoothing as suits them."""
-        current = self.evaluate(w)
-        while isinstance(self.loss, SmoothedHinge) and current.smoothing > 0:
-            narrower = current.narrowed(0.1)
-            if narrower.absolute_gap >= current.absolute_gap:
-                break
-            current = narrower
-        return current
-
     def smoothed(self) -> LinearObjective:
         """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
         return self.with_loss(self.loss.smoothed()) if isinstance(self.loss, Hinge) else self

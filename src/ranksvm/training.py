@@ -319,19 +319,21 @@ def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
     well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
     considered, for its memory.
 
-    The hinge loss takes some 10 Newton steps. If these cost less than 20 planes, Newton it is; if
-    not, planes begin (`planes_then`). A plane costs two passes, and a sweep that takes the time of
-    some 40 multiplications per row. With few rows planes always begin, since they are more exact.
+    The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
+    or bad scales make it hard. Planes begin (`planes_then`), unless the Newton steps cost less than
+    20 of them. A plane costs two passes, and a sweep that takes the time of some 40 multiplications
+    per row. With few rows planes always begin, since they are more exact.
     """
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver)
     n, d = X.shape
     newton_step = n * d**2 / 10 + d**3 / 30
-    explicit = d <= 8192 and 6 * newton_step <= 300 * 2 * X.n_stored
+    n_steps, n_products = (10, 1000) if parameters.loss == "hinge" else (6, 300)
+    explicit = d <= 8192 and n_steps * newton_step <= n_products * 2 * X.n_stored
     smooth = "newton" if explicit else "trust_region"
     if parameters.loss != "hinge":
         return SolverChoice(smooth)
-    n_planes = int(10 * newton_step / (2 * X.n_stored + 40 * n)) if explicit else 300
-    if n_planes < 20 and n >= 1000:
+    n_planes = n_steps * newton_step / (2 * X.n_stored + 40 * n)
+    if explicit and n_planes < 20 and n >= 1000:
         return SolverChoice(smooth)
-    return SolverChoice("auto", smooth, min(max(n_planes, 100), 300))
+    return SolverChoice("auto", smooth, int(np.clip(n_planes, 100, 200)))

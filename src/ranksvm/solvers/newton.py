@@ -40,9 +40,9 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     SolverResult
     """
     progress = progress or Progress()
-    current = objective.start(w0)
-    status = progress.record(current, 0.0)
     continuation = Continuation()
+    current = continuation.start(objective.evaluate(w0), progress.lower_bound)
+    status = progress.record(current, 0.0)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
         current = continuation.refine(current, progress.target)

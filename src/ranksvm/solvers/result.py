@@ -104,9 +104,6 @@ class Objective(Protocol):
     def evaluate(self, w: Vector) -> Any:
         """Return the `Evaluation` at w."""
 
-    def start(self, w: Vector) -> Any:
-        """Return the `Evaluation` at w, as a point to start from."""
-
 
 class Status(str, Enum):
     """How a solver ended."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 EASY, HARD = 3, 6  # steps at a width
 
 
@@ -18,6 +20,17 @@ class Continuation:
     def __init__(self) -> None:
         self._n_steps = 0
         self._is_first = True
+
+    @staticmethod
+    def start(evaluation: Any, lower_bound: float) -> Any:
+        """Return the evaluation with as wide a smoothing as does not undo what has been reached.
+
+        That is the gap to the lower bound, if there is one, or a tenth of the value.
+        """
+        gap = evaluation.value - lower_bound
+        while evaluation.smoothing > (gap if np.isfinite(gap) else 0.1 * evaluation.value):
+            evaluation = evaluation.narrowed(0.1)
+        return evaluation
 
     def refine(self, evaluation: Any, target: float) -> Any:
         """Return the evaluation, or that of the same weights with a narrower smoothing.

@@ -49,10 +49,10 @@ def trust_region(
     SolverResult
     """
     progress = progress or Progress()
-    current = objective.start(w0)
+    continuation = Continuation()
+    current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     metric = current.hessian_diagonal_bound  # its pass over X yields the gradient, too
     status = progress.record(current, 0.0)
-    continuation = Continuation()
     radius = np.inf
     norm_at_start = float(np.linalg.norm(current.gradient))
     while status is None:
