@@ -65,7 +65,9 @@ def _add_train(commands: Any) -> None:
         help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
         "(default: documents)",
     )
-    train.add_argument("--loss", default="squared_hinge", choices=LOSSES)
+    train.add_argument(
+        "--loss", default="squared_hinge", choices=LOSSES, help="default: squared_hinge"
+    )
     train.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
     train.add_argument(
         "--counting",
@@ -75,6 +77,13 @@ def _add_train(commands: Any) -> None:
     )
     train.add_argument(
         "--tol", type=float, default=1e-3, help="relative duality gap to reach (default: 0.001)"
+    )
+    train.add_argument(
+        "--epsilon",
+        type=float,
+        default=0.0,
+        metavar="E",
+        help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
     )
     train.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
@@ -123,9 +132,10 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import LinearModel, save_model
+    from .parameters import Parameters
     from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
-    from .training import Parameters, train
+    from .training import train
 
     parameters = Parameters(
         C=args.C,
@@ -134,6 +144,7 @@ def _train(args: argparse.Namespace) -> None:
         solver=args.solver,
         counting=args.counting,
         tol=args.tol,
+        epsilon=args.epsilon,
         max_iter=args.max_iter,
         n_threads=args.threads,
     )
@@ -150,7 +161,7 @@ def _train(args: argparse.Namespace) -> None:
         "objective": result.value,
         "dual_gap": result.dual_gap,
         "status": str(result.status),
-        "solver": fit.solver,
+        "solver": result.solver,
         "n_iter": result.n_iter,
         "n_samples": X.shape[0],
         "n_queries": fit.n_queries,

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from .design_matrix import DesignMatrix
 from .metrics import pairwise_accuracy
+from .parameters import Parameters
 from .progress import IterationTable
-from .training import Parameters, train
+from .training import train
 from .weights import row_weights
 
 Vector = NDArray[np.float64]
@@ -24,17 +25,20 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
 
-        minimise  0.5 |w|^2 + c * sum over (i, j) in P of  max(0, 1 - (w'x_i - w'x_j))^2
+        minimise  0.5 |w|^2 + c * sum over (i, j) in P of  phi(w'x_i - w'x_j)
 
-    exactly, in O(m s + m log m) a step for m rows of s nonzero features, however many pairs there
-    are, and says how exactly: `dual_gap_` bounds the relative distance to the optimum. There is no
-    intercept, since no order depends on it.
+    where phi is the hinge ``max(0, 1 - z)`` or its square; exactly, in O(m s + m log m) a step for
+    m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
+    bounds the relative distance to the optimum. There is no intercept, since no order depends on
+    it.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss; larger fits the training pairs more closely.
-    loss : {"squared_hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        "squared_hinge" as in Lee and Lin (2014), the quicker to train; "hinge" as in SVM^rank and
+        TreeRSVM, which takes single pairs that are far out of order less to heart.
     normalize : {"documents", "pairs", "queries"} or None, default="documents"
         How C gives the weight c of a pair, with n rows, N pairs, N_q pairs of query q and R queries
         that have pairs:
@@ -43,10 +47,20 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
         - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
         - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
-    solver : {"auto", "newton", "trust_region"}, default="auto"
-        "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
-        not impressed by their scales. "trust_region" uses conjugate gradients: best with many
-        sparse features. "auto" chooses by cost (`ranksvm.training.choose_solver`).
+    solver : {"auto", "newton", "trust_region", "bundle", "cutting_planes"}, default="auto"
+        All reach the same optimum; they differ in speed:
+
+        - "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
+          not impressed by their scales;
+        - "trust_region" uses conjugate gradients: best with many sparse features;
+        - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
+          features;
+        - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
+        - "auto" chooses by cost (`ranksvm.solver_choice.choose_solver`); for the hinge loss it
+          begins with planes, and turns to Newton steps where they do not get on.
+
+        With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
+        the gap is that of the hinge loss itself.
     counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
         How active pairs are counted; a matter of speed only (`ranksvm.pair_loss.PairLoss`).
     tol : float, default=1e-3
@@ -88,6 +102,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
     Lee and Lin, "Large-scale linear RankSVM", Neural Computation 26 (2014).
     Airola, Pahikkala and Salakoski, "An improved training algorithm for the linear ranking support
     vector machine", ICANN (2011).
+    Joachims, "Training linear SVMs in linear time", KDD (2006).
 
     Examples
     --------

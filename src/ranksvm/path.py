@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
+from .parameters import Parameters
 from .solvers import CuttingPlanes, Iteration, SolverResult
-from .training import Parameters, Problem, warn_unless_converged
+from .training import Problem, warn_unless_converged
 from .weights import row_weights
 
 Vector = NDArray[np.float64]

@@ -11,7 +11,7 @@ from .solvers.result import Iteration
 
 
 class ConvergenceDisplay:
-    """Relative duality gap and objective against seconds or iterations.
+    """Relative duality gap or objective against seconds or iterations.
 
     Parameters
     ----------
@@ -41,15 +41,22 @@ class ConvergenceDisplay:
         return cls(estimator.history_).plot(ax=ax, **kwargs)
 
     def plot(
-        self, *, ax: Any = None, against: str = "iterations", tol: float | None = None
+        self,
+        *,
+        ax: Any = None,
+        against: str = "iterations",
+        quantity: str = "gap",
+        tol: float | None = None,
     ) -> ConvergenceDisplay:
-        """Draw the relative duality gap on a logarithmic scale.
+        """Draw a history on a logarithmic scale; several may share the axes.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         against : {"iterations", "seconds"}, default="iterations"
+        quantity : {"gap", "objective"}, default="gap"
+            The relative duality gap, or the objective.
         tol : float, optional
             Draw a line at this gap.
 
@@ -65,23 +72,27 @@ class ConvergenceDisplay:
         """
         if against not in ("iterations", "seconds"):
             raise ValueError(f"against must be 'iterations' or 'seconds', not {against!r}")
+        if quantity not in ("gap", "objective"):
+            raise ValueError(f"quantity must be 'gap' or 'objective', not {quantity!r}")
         if ax is None:
             ax = _new_axes()
         place = "iteration" if against == "iterations" else "seconds"
         x = [getattr(line, place) for line in self.history]
-        gaps = [line.dual_gap for line in self.history]
-        (self.line_,) = ax.plot(x, gaps, marker="o", markersize=4, label=self.name)
+        of_line = "dual_gap" if quantity == "gap" else "value"
+        y = [getattr(line, of_line) for line in self.history]
+        marker = "o" if len(x) <= 50 else None
+        (self.line_,) = ax.plot(x, y, marker=marker, markersize=4, label=self.name)
         ax.set_yscale("log")
         if against == "iterations":
             ax.xaxis.get_major_locator().set_params(integer=True)
-        if tol:
+        if tol and quantity == "gap":
             ax.axhline(tol, color="0.5", linestyle="--", linewidth=1)
             ax.annotate(
                 f"tol = {tol:g}", (1, tol), xycoords=("axes fraction", "data"), color="0.4",
                 xytext=(-4, 3), textcoords="offset points", ha="right",
             )  # fmt: skip
         ax.set_xlabel(place)
-        ax.set_ylabel("relative duality gap")
+        ax.set_ylabel("relative duality gap" if quantity == "gap" else "objective")
         ax.grid(True, alpha=0.3)
         if self.name:
             ax.legend()

@@ -7,11 +7,12 @@ from typing import TextIO
 
 from .solvers.result import Iteration
 
-HEADER = f"{'iteration':>9} {'objective':>16} {'gap':>9} {'step':>7} {'products':>8} {'seconds':>8}"
+LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>8}  {}\n"
+HEADER = LINE.format("iteration", "objective", "gap", "step", "products", "seconds", "solver")
 
 
 class IterationTable:
-    """Prints a line per iteration.
+    """Prints a line per iteration; of many only every tenth, of very many every hundredth.
 
     Parameters
     ----------
@@ -24,11 +25,20 @@ class IterationTable:
 
     def __call__(self, line: Iteration) -> None:
         """Print one iteration, after a header if it is the first."""
+        if line.iteration % (1 if line.iteration <= 20 else 10 if line.iteration <= 200 else 100):
+            return
         stream = self._stream or sys.stderr
         if line.iteration == 0:
-            stream.write(HEADER + "\n")
+            stream.write(HEADER)
         stream.write(
-            f"{line.iteration:9d} {line.value:16.9g} {line.dual_gap:9.2e} {line.step:7.3g} "
-            f"{line.n_products:8d} {line.seconds:8.3f}\n"
+            LINE.format(
+                line.iteration,
+                f"{line.value:.9g}",
+                f"{line.dual_gap:.2e}",
+                f"{line.step:.3g}",
+                line.n_products,
+                f"{line.seconds:.3f}",
+                line.solver,
+            )
         )
         stream.flush()

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 from .objective import LinearObjective
 from .pair_loss import Hinge, PairLoss, SquaredHinge
+from .parameters import Parameters
 from .queries import QueryGroups
-from .solvers import (
-    Callback,
-    CuttingPlanes,
-    Progress,
-    SolverResult,
-    Status,
-    bundle,
-    newton,
-    planes_then,
-    then_planes,
-    trust_region,
-)
+from .solver_choice import choose_solver
+from .solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from .threads import one_blas_thread, resolve_threads
 from .weights import per_query_weight
 
@@ -38,69 +26,12 @@ class ConvergenceWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """What to minimise, and how; see `RankSVM` for the meaning of each.
-
-    Beyond it, `epsilon` is an absolute duality gap at which to stop, too: that of the objective
-    divided by C, ``(1/N) sum of losses + lambda |w|^2`` with ``normalize="pairs"`` and ``lambda = 1
-    / (2 C)``, as in TreeRankSVM.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range or not one of its names.
-    """
-
-    C: float = 1.0
-    loss: str = "squared_hinge"
-    normalize: str | None = "documents"
-    solver: str = "auto"
-    counting: str = "auto"
-    tol: float = 1e-3
-    epsilon: float = 0.0
-    max_iter: int = 1000
-    n_threads: int | None = None
-
-    def __post_init__(self) -> None:
-        _require_number("C", self.C, positive=True)
-        _require_number("tol", self.tol, positive=False)
-        _require_number("epsilon", self.epsilon, positive=False)
-        _require_name("loss", self.loss, LOSSES)
-        _require_name("normalize", self.normalize, NORMALIZATIONS)
-        _require_name("solver", self.solver, SOLVERS)
-        _require_name("counting", self.counting, COUNTINGS)
-        _require_count("max_iter", self.max_iter, 0)
-        if self.n_threads is not None:
-            _require_count("n_threads", self.n_threads, 1)
-
-
-def _require_number(name: str, value: Any, *, positive: bool) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ValueError(f"{name} must be a number, not {value!r}")
-    bad = value <= 0 if positive else value < 0
-    if bad or not math.isfinite(value):
-        bound = "greater than 0" if positive else "0 or greater"
-        raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
-
-
-def _require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
-    if not (value is None or isinstance(value, str)) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
-
-
-def _require_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
-
-
-@dataclass(frozen=True)
 class Fit:
     """A trained linear ranker: the solver's result and what it was trained on."""
 
     result: SolverResult
     n_pairs: int | float
     n_queries: int
-    solver: str
     c: float
 
 
@@ -144,7 +75,7 @@ def train(
     problem = Problem(X, y, qid, parameters, sample_weight, query_weight)
     result = problem.minimize(parameters, w0, callback)
     warn_unless_converged(result, parameters)
-    return Fit(result, problem.n_pairs, problem.n_queries, problem.solver, problem.objective.c)
+    return Fit(result, problem.n_pairs, problem.n_queries, problem.objective.c)
 
 
 class Problem:
@@ -160,8 +91,6 @@ class Problem:
     objective : LinearObjective
     n_pairs : int or float
     n_queries : int
-    solver : str
-        The solver that `minimize` uses.
     """
 
     def __init__(
@@ -182,11 +111,6 @@ class Problem:
         self.n_queries = groups.n_queries
         self.objective = LinearObjective(X, loss, c, n_threads)
         self._choice = choose_solver(X, parameters)
-
-    @property
-    def solver(self) -> str:
-        """The name of the solver."""
-        return self._choice.name
 
     def minimize(
         self,
@@ -280,60 +204,3 @@ def warn_unless_converged(result: SolverResult, parameters: Parameters, what: st
     else:
         remedy = "no further progress is possible in floating point; increase tol or scale X"
     warnings.warn(f"not converged{what}: {reached} ({remedy})", ConvergenceWarning, stacklevel=4)
-
-
-@dataclass(frozen=True)
-class SolverChoice:
-    """A solver by its name, and what it needs to know."""
-
-    name: str
-    fallback: str = ""
-    n_planes: int = 0
-
-    def minimize(
-        self,
-        objective: LinearObjective,
-        w0: Vector,
-        progress: Progress,
-        planes: CuttingPlanes | None = None,
-    ) -> SolverResult:
-        """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
-        newton_like = {"newton": newton, "trust_region": trust_region}
-        if self.name in newton_like and isinstance(objective.loss, Hinge):
-            return then_planes(newton_like[self.name], objective, w0, progress, planes=planes)
-        if self.name in newton_like:
-            return newton_like[self.name](objective, w0, progress)
-        if self.name == "auto":
-            fallback = newton_like[self.fallback]
-            return planes_then(fallback, self.n_planes, objective, w0, progress, planes=planes)
-        line_search = self.name == "bundle"
-        return bundle(objective, w0, progress, line_search=line_search, planes=planes)
-
-
-def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
-    """Choose a solver by cost, where "auto" leaves the choice.
-
-    Counted in multiplications of a pass over X, of which a matrix product does about ten in the
-    same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, whatever the data are
-    like, against some 300 products with the Hessian, of two passes over the stored values each;
-    well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
-    considered, for its memory.
-
-    The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
-    or bad scales make it hard. Planes begin (`planes_then`), unless the Newton steps cost less than
-    20 of them. A plane costs two passes, and a sweep that takes the time of some 40 multiplications
-    per row. With few rows planes always begin, since they are more exact.
-    """
-    if parameters.solver != "auto":
-        return SolverChoice(parameters.solver)
-    n, d = X.shape
-    newton_step = n * d**2 / 10 + d**3 / 30
-    n_steps, n_products = (10, 1000) if parameters.loss == "hinge" else (6, 300)
-    explicit = d <= 8192 and n_steps * newton_step <= n_products * 2 * X.n_stored
-    smooth = "newton" if explicit else "trust_region"
-    if parameters.loss != "hinge":
-        return SolverChoice(smooth)
-    n_planes = n_steps * newton_step / (2 * X.n_stored + 40 * n)
-    if explicit and n_planes < 20 and n >= 1000:
-        return SolverChoice(smooth)
-    return SolverChoice("auto", smooth, int(np.clip(n_planes, 100, 200)))

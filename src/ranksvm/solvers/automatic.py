@@ -61,7 +61,6 @@ def planes_then(
     result = bundle(objective, w0, progress, planes=planes, patience=patience)
     if not gave_up:
         return result
-    progress.hand_over()
     return then_planes(fallback, objective, result.weights, progress, planes=planes)
 
 
@@ -93,7 +92,6 @@ def then_planes(
     result = first(objective.smoothed(), w0, progress)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
-    progress.hand_over()
     return bundle(objective, result.weights, progress, planes=planes)
 
 

@@ -136,6 +136,7 @@ class Iteration:
         Products with the Hessian so far; an explicit Hessian counts as one.
     n_evaluations : int
         Evaluations of the objective so far, those of the line search included.
+    solver : str
     seconds : float
         Time since the start.
     """
@@ -146,6 +147,7 @@ class Iteration:
     step: float
     n_products: int
     n_evaluations: int
+    solver: str
     seconds: float
 
 
@@ -161,6 +163,11 @@ class SolverResult:
     dual_gap: float
     status: Status
     history: list[Iteration]
+
+    @property
+    def solver(self) -> str:
+        """The solvers, in their order."""
+        return ", ".join(dict.fromkeys(line.solver for line in self.history))
 
     @property
     def n_iter(self) -> int:
@@ -198,6 +205,7 @@ class Progress:
     history : list of Iteration
     lower_bound : float
     best : Evaluation or None
+    solver : str
     first : int
         Where in the history the present solver began.
     """
@@ -211,6 +219,7 @@ class Progress:
     history: list[Iteration] = field(default_factory=list)
     lower_bound: float = -np.inf
     best: Evaluation | None = None
+    solver: str = ""
     first: int = 0
     started: float = field(default_factory=time.perf_counter)
 
@@ -240,6 +249,7 @@ class Progress:
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
+            solver=self.solver,
             seconds=time.perf_counter() - self.started,
         )
         self.history.append(line)
@@ -253,8 +263,9 @@ class Progress:
             return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
-    def hand_over(self) -> None:
-        """Let another solver go on: what held up the one before does not count against it."""
+    def begin(self, solver: str) -> None:
+        """Let a solver begin; what held up another before it does not count against it."""
+        self.solver = solver
         self.first = len(self.history)
 
     def _stands_still(self, evaluation: Evaluation) -> bool:

@@ -49,6 +49,7 @@ def trust_region(
     SolverResult
     """
     progress = progress or Progress()
+    progress.begin("trust_region")
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     metric = current.hessian_diagonal_bound  # its pass over X yields the gradient, too
