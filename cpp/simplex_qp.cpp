@@ -106,6 +106,7 @@ void SimplexQp::factorize() {
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < size(); ++i)
     if (weights_[i] > 0) wanted.push_back(i);
+  if (wanted.empty()) wanted.push_back(0);  // what overflows leaves no weights
   reference_ = *std::min_element(wanted.begin(), wanted.end(), [&](std::size_t i, std::size_t j) {
     return product(i, i) < product(j, j);
   });
@@ -213,6 +214,7 @@ void SimplexQp::solve() {
   std::vector<double> best = weights_;
   double least = std::numeric_limits<double>::infinity();
   int idle = 0;
+  std::size_t previous = size();
   for (std::size_t step = 0; step < 10 * size() + 100; ++step) {
     minimize_on_support();
     update_gradient();
@@ -227,7 +229,10 @@ void SimplexQp::solve() {
     const auto lowest = static_cast<std::size_t>(
         std::min_element(gradient_.begin(), gradient_.end()) - gradient_.begin());
     if (gradient_[lowest] >= mean - kEnough * std::abs(mean) || weights_[lowest] > 0) break;
-    if (!append(lowest) && !exchange(lowest)) break;
+    // An element that left again at once depends on the others more than rounding shows.
+    const bool independent = lowest != previous && append(lowest);
+    if (!independent && !exchange(lowest)) break;
+    previous = lowest;
     if (product(lowest, lowest) < 0.1 * product(reference_, reference_)) {
       weights_[lowest] = std::numeric_limits<double>::min();
       factorize();

@@ -59,7 +59,7 @@ def planes_then(
 
     planes = planes or CuttingPlanes(objective.size, objective.n_threads)
     result = bundle(objective, w0, progress, planes=planes, patience=patience)
-    if not gave_up:
+    if not gave_up and result.status is not Status.STALLED:
         return result
     return then_planes(fallback, objective, result.weights, progress, planes=planes)
 

@@ -46,6 +46,7 @@ class CuttingPlanes:
         self.lower_bound = 0.0
         self.minimizer: Vector = np.zeros(size)
         self._slopes = np.empty((16, size))
+        self._offsets = np.zeros(0)
         self._ages = np.zeros(0, dtype=np.int64)
         # The first element is the plane 0, which makes an inequality of the sum of the weights.
         self._qp = _core.SimplexQp()
@@ -63,6 +64,7 @@ class CuttingPlanes:
         self._slopes[n] = slope
         products = self._matrix(n + 1).dot(slope, self.n_threads)
         self._qp.add(np.concatenate([[0.0], products]), offset)
+        self._offsets = np.append(self._offsets, offset)
         self._ages = np.append(self._ages, 0)
         self._solve()
         self._drop()
@@ -70,6 +72,7 @@ class CuttingPlanes:
     def rescale(self, factor: float) -> None:
         """Follow the risk, multiplied by a factor greater than 0."""
         self._slopes[: len(self)] *= factor
+        self._offsets *= factor
         self._qp.scale(factor)
         self._solve()
 
@@ -79,8 +82,11 @@ class CuttingPlanes:
     def _solve(self) -> None:
         self._qp.solve()
         weights = self._qp.weights[1:]
-        self.lower_bound = -self._qp.objective
         self.minimizer = -self._matrix(len(self)).t_dot(weights, self.n_threads)
+        # The products of long planes are too coarse to tell the bound; any weights give one.
+        self.lower_bound = float(weights @ self._offsets) - 0.5 * float(
+            self.minimizer @ self.minimizer
+        )
         self._ages = np.where(weights > 0, 0, self._ages + 1)
 
     def _drop(self) -> None:
@@ -89,5 +95,6 @@ class CuttingPlanes:
         if len(in_use) > len(self) - MAX_AGE:
             return
         self._slopes[: len(in_use)] = self._slopes[in_use]
+        self._offsets = self._offsets[in_use]
         self._ages = self._ages[in_use]
         self._qp.keep(np.concatenate([[0], in_use + 1]))

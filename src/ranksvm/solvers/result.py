@@ -177,8 +177,9 @@ class SolverResult:
 
 ROUNDING = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
-PATIENCE, LITTLE = 10, 1e-9  # iterations, and what they have to gain of the gap
-SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4  # these lead down on another function first
+PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
+# Smoothed steps lead down on another function first, but have to gain some of the gap.
+SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
 
 
 @dataclass
@@ -222,6 +223,7 @@ class Progress:
     solver: str = ""
     first: int = 0
     started: float = field(default_factory=time.perf_counter)
+    _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
 
     def record(
         self, evaluation: Evaluation, step: float, lower_bound: float | None = None
@@ -253,13 +255,13 @@ class Progress:
             seconds=time.perf_counter() - self.started,
         )
         self.history.append(line)
+        self._trace.append((value, self.lower_bound))
         stop = self.callback is not None and self.callback(line) is True
         if line.dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY)):
             return Status.CONVERGED
         if stop:
             return Status.STOPPED
-        at_limit = line.dual_gap <= ROUNDING or gap <= self.best.rounding
-        if at_limit or not np.isfinite(relative) or self._stands_still(evaluation):
+        if line.dual_gap <= ROUNDING or not np.isfinite(gap) or self._stands_still(evaluation):
             return Status.STALLED
         return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
@@ -271,14 +273,16 @@ class Progress:
     def _stands_still(self, evaluation: Evaluation) -> bool:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
-        little = SMOOTHED_LITTLE if smoothed else LITTLE
         if len(self.history) - self.first <= patience:
             return False
-        before, now = self.history[-patience - 1], self.history[-1]
-        gap = before.dual_gap * abs(before.value)
-        return (
-            before.dual_gap - now.dual_gap <= little * before.dual_gap
-            and before.value - now.value <= little * gap
+        value_before, bound_before = self._trace[-patience - 1]
+        value_gain = value_before - self._trace[-1][0]
+        bound_gain = self.lower_bound - bound_before
+        if smoothed:
+            little = SMOOTHED_LITTLE * (value_before - bound_before)
+            return value_gain <= little and bound_gain <= little
+        return value_gain <= LITTLE * abs(value_before) and bound_gain <= LITTLE * abs(
+            self.lower_bound
         )
 
     @property

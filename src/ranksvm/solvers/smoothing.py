@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 EASY, HARD = 3, 6  # steps at a width
+EMPTY = 0.03
 
 
 class Continuation:
@@ -46,5 +47,10 @@ class Continuation:
         ratio = 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
         self._n_steps, self._is_first = 0, False
         # The gap from smoothing falls by up to the square of the ratio.
-        enough = (0.2 * target / smoothing) ** 0.5
-        return evaluation.narrowed(min(max(ratio, enough), 0.5))
+        ratio = min(max(ratio, (0.2 * target / smoothing) ** 0.5), 0.5)
+        narrowed = evaluation.narrowed(ratio)
+        # Where it falls by far more, hardly any pair is left to tell how the risk curves.
+        while ratio < 0.5 and narrowed.smoothing < EMPTY * ratio**2 * smoothing:
+            ratio = min(3 * ratio, 0.5)
+            narrowed = evaluation.narrowed(ratio)
+        return narrowed
