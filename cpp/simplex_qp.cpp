@@ -7,7 +7,7 @@
 namespace ranksvm {
 namespace {
 
-constexpr double kDependent = 1e-11;  // of the square of an element: what rounding may leave of it
+constexpr double kDependent = 1e-13;  // of the square of an element: what rounding may leave of it
 constexpr double kEnough = 1e-13;     // of the size of the gradient: too little to go on for
 constexpr int kPatience = 8;
 

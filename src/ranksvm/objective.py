@@ -239,13 +239,24 @@ class Line:
         scores = self.start.scores + step * self.image
         loss = self.objective.loss.evaluate(scores)
         evaluation = LinearEvaluation(self.objective, weights, scores, loss)
-        return Trial(step, self._slope(evaluation), evaluation)
+        return Trial(step, self._slope(evaluation), -0.5 * self.slope, evaluation)
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A point on a line: the step, the derivative along the line there, and the evaluation."""
+    """A point on a line.
+
+    Attributes
+    ----------
+    step : float
+    slope : float
+        The derivative along the line there.
+    decrement : float
+        What the step 1 would gain on a parabola with its vertex there.
+    evaluation : LinearEvaluation
+    """
 
     step: float
     slope: float
+    decrement: float
     evaluation: LinearEvaluation

@@ -72,7 +72,7 @@ def ranksvm_path(
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
         The parameters of `RankSVM`, but C: loss, normalize, solver, counting, tol, max_iter and
-        n_threads.
+        n_threads; and epsilon, as for `ranksvm.parameters.Parameters`.
 
     Returns
     -------

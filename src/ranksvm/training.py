@@ -199,6 +199,9 @@ def warn_unless_converged(result: SolverResult, parameters: Parameters, what: st
     if result.status is Status.CONVERGED or result.status is Status.STOPPED:
         return
     reached = f"the relative duality gap is {result.dual_gap:.2g}, above tol={parameters.tol:g}"
+    if parameters.epsilon > 0:
+        absolute = result.dual_gap * abs(result.value) / parameters.C
+        reached += f", and the absolute one {absolute:.2g}, above epsilon={parameters.epsilon:g}"
     if result.status is Status.MAX_ITER:
         remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
     else:

@@ -73,6 +73,7 @@ class Trial(Protocol):
 
     step: float
     slope: float
+    decrement: float
     evaluation: Evaluation
 
 

@@ -33,14 +33,19 @@ class Continuation:
             evaluation = evaluation.narrowed(0.1)
         return evaluation
 
-    def refine(self, evaluation: Any, target: float) -> Any:
+    def refine(self, evaluation: Any, target: float, trial: Any = None) -> Any:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
-        `target` is the gap to reach. No smoothing is narrower than that needs.
+        `target` is the gap to reach. No smoothing is narrower than that needs. `trial` is the exact
+        Newton step that led here: where it had less to gain than the smoothing hides, the width is
+        done, however steep the risk still is along features of large scale.
         """
         self._n_steps += 1
         smoothing = evaluation.smoothing
-        if smoothing <= 0.3 * target or evaluation.distance > smoothing:
+        to_gain = evaluation.distance
+        if trial is not None and trial.step > 0.5:
+            to_gain = min(to_gain, trial.decrement)
+        if smoothing <= 0.3 * target or to_gain > smoothing:
             return evaluation
         # The first width starts anywhere, so that more steps say less about it.
         easy = HARD if self._is_first else EASY
