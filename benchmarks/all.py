@@ -16,6 +16,9 @@ COMMANDS = (
     ("web_like.py",),
     ("web_like.py", "--rows", "723421", "--queries", "6000", "--repeats", "3"),
     ("survival.py",),
+    ("hinge.py",),
+    ("counting.py",),
+    ("path.py",),
 )
 
 

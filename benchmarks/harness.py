@@ -73,7 +73,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def machine_line() -> str:
