@@ -355,6 +355,7 @@ NB_MODULE(_core, m) {
       .def_ro("magnitude", &Sweep::magnitude)
       .def_ro("slope_sum", &Sweep::slope_sum)
       .def_ro("smoothing", &Sweep::smoothing)
+      .def_ro("band_magnitude", &Sweep::band_magnitude)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,

@@ -1,5 +1,8 @@
 #include "preference_pairs.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "parallel.hpp"
 #include "sorting.hpp"
 
@@ -42,6 +45,10 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> star
       label(n_documents()),
       n_levels(n_queries()),
       pair_weight(n_queries()) {
+  for (std::int64_t i = 0; row_weight && i < n_documents(); ++i) {
+    largest_weight = std::max(largest_weight, row_weight[i]);
+    whole_weights = whole_weights && row_weight[i] == std::floor(row_weight[i]);
+  }
   if (row_weight || query_weight) {
     inner.resize(n_documents());
     outer.resize(n_documents());

@@ -24,6 +24,8 @@ struct PreferencePairs {
   std::vector<std::uint32_t> n_levels;  // by query
   std::vector<double> inner, outer;     // by slot: row weight, the same times the query's; or empty
   std::vector<double> pair_weight;      // by query: total weight of its pairs
+  double largest_weight = 1;            // of a row
+  bool whole_weights = true;            // of all rows
 
   // Work in pieces that do not depend on the number of threads: runs of short queries, and long
   // queries by themselves.

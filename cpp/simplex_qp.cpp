@@ -8,7 +8,7 @@ namespace ranksvm {
 namespace {
 
 constexpr double kDependent = 1e-13;  // of the square of an element: what rounding may leave of it
-constexpr double kEnough = 1e-13;     // of the size of the gradient: too little to go on for
+constexpr double kEnough = 1e-14;     // of the objective: too little to go on for
 constexpr int kPatience = 8;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b, std::size_t n) {
@@ -220,8 +220,9 @@ void SimplexQp::solve() {
     update_gradient();
     // Rounding has the last word: what leads down no more, several times, is the end.
     idle = objective_ < least ? 0 : idle + 1;
-    if (objective_ <= least) {
-      least = objective_;
+    // Many elements together may gain what each by itself only gains within rounding.
+    if (objective_ <= least || objective_ <= least + kEnough * std::abs(least)) {
+      least = std::min(least, objective_);
       best = weights_;
     }
     if (idle > kPatience) break;

@@ -42,7 +42,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
   else if (order_.spread <= kWideSpread && !(smoothed && loss.width < kNarrowBand))
     finish<2>(loss, 0, n_threads);
   else
-    finish<3>(loss, exact_unit(order_.spread, n_documents()), n_threads);
+    finish<3>(loss, exact_unit(order_.spread * pairs_->largest_weight, n_documents()), n_threads);
 }
 
 void Sweep::degree(double* result) const {
@@ -119,6 +119,9 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
 
   const bool squared = loss.kind == PairLoss::Kind::squared_hinge;
   const double factor = squared ? 2 * loss.margin : 1;
+  // Differences of inexact sums over two windows, in widths: their rounding goes with the sums.
+  const bool inexact = smoothed && (K == 2 || !pairs_->whole_weights);
+  const double coarseness = inexact ? std::sqrt(static_cast<double>(n)) / loss.width : 0;
   std::vector<Totals> totals((n + kChunk - 1) / kChunk);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     Totals total;
@@ -148,6 +151,9 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
           band_up += n_up * column(s, k) - (up[k] - up1[k]);
           band_low -= n_low * column(s, k) - (low[k] - low1[k]);
         }
+        double sum_of_terms = (up[0] + low[0]) * (loss.margin + std::abs(s));
+        for (int k = 1; k < K; ++k) sum_of_terms += std::abs(up[k]) + std::abs(low[k]);
+        total.band_magnitude += coarseness * weight * sum_of_terms * (1 + std::abs(s));
         band_up /= loss.width;
         band_low /= loss.width;
         degree_[p] = weight * (n_up + n_low);
@@ -167,6 +173,7 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
     scores_laplacian_scores += total.laplacian;
     magnitude += total.magnitude;
     slope_sum += total.slopes;
+    band_magnitude += total.band_magnitude;
     band += total.band;
     band_scores += total.band_scores;
   }

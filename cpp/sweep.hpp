@@ -47,6 +47,8 @@ class Sweep {
   double magnitude = 0;
   // Smoothed hinge only: sum of alpha, and sum of (margin - z) (1 - alpha) over the band.
   double slope_sum = 0, smoothing = 0;
+  // What rounding is relative to in these two, and in gradient' s.
+  double band_magnitude = 0;
 
   // The diagonal of M, by row.
   void degree(double* result) const;
@@ -79,7 +81,7 @@ class Sweep {
   };
   struct Totals {
     double active = 0, balance = 0, laplacian = 0, magnitude = 0, slopes = 0, band = 0,
-           band_scores = 0;
+           band_magnitude = 0, band_scores = 0;
   };
 
   template <int K>

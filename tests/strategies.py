@@ -4,7 +4,7 @@ Scores are multiples of 1/8, wherever they lie: margins are then exact, many are
 whether a pair is active is never a matter of rounding.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,14 @@ def rankings(draw, max_samples=24, weighted=True):
         sample_weight=draw(weights(n)) if weighted else None,
         query_weight=None if of_query is None else of_query[query],
     )
+
+
+@st.composite
+def banded_rankings(draw, widths, weighted=True):
+    """A ranking, and a width below the margin whose edges many pairs meet, exactly."""
+    ranking, width = draw(rankings(weighted=weighted)), draw(st.sampled_from(widths))
+    steps = draw(integers(len(ranking.y), 0, 8)) / 8
+    return replace(ranking, scores=ranking.scores + width * steps), width
 
 
 @st.composite

@@ -89,7 +89,8 @@ def test_duality_gap_vanishes_at_the_optimum(problem, exponent):
     objective, pairs = of_problem(problem, 10.0**exponent)
     assume(pairs.weight.any())
     best = reference.minimize_squared_hinge(pairs, problem[1])
-    assert 0 <= objective.evaluate(best).duality_gap <= 1e-10
+    here = objective.evaluate(best)
+    assert 0 <= here.duality_gap <= 1e-10 + here.rounding / here.value
 
 
 @given(problem=strategies.linear_problems())

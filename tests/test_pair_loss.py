@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, note
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
 import strategies
+from cases import absolute_terms, assert_rows_close, make_losses, pairs_of
 from ranksvm.pair_loss import COUNTINGS, Hinge, SquaredHinge
 from ranksvm.queries import QueryGroups
 
@@ -15,34 +16,6 @@ MARGINS = [1.0, 0.5, 2.0]
 
 every_counting = pytest.mark.parametrize("counting", COUNTINGS)
 every_loss = pytest.mark.parametrize("Loss", [SquaredHinge, Hinge])
-
-
-def make_losses(Loss, ranking, **options):
-    """The loss with each way of counting."""
-    groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    weights = dict(ranking.weights)
-    if ranking.query_weight is not None:
-        first = groups.indptr[:-1]
-        rows = first if groups.order is None else groups.order[first]
-        weights["query_weight"] = ranking.query_weight[rows]
-    for counting in COUNTINGS:
-        note(f"{counting=}")
-        yield Loss(ranking.y, groups, counting=counting, **weights, **options)
-
-
-def pairs_of(ranking):
-    return reference.enumerate_pairs(ranking.y, ranking.qid, **ranking.weights)
-
-
-def assert_rows_close(actual, expected, terms, rtol=1e-8):
-    """Equal to rtol; rows whose terms cancel are held to the largest sum of absolute terms."""
-    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=1e-12 * np.max(terms, initial=0))
-
-
-def absolute_terms(pairs, derivative):
-    """Sum over the pairs of each row of the absolute derivatives."""
-    rows = np.r_[pairs.better, pairs.worse]
-    return np.bincount(rows, np.r_[derivative, derivative], pairs.n_samples)
 
 
 @given(ranking=strategies.rankings(), margin=st.sampled_from(MARGINS))

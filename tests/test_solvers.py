@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import reference
+from cases import make_problem
 from ranksvm import ConvergenceWarning, RankSVM, load_svmlight
 from ranksvm.pair_loss import COUNTINGS
 
@@ -14,15 +15,6 @@ TIGHT = {"tol": 1e-10, "n_threads": 1}
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_normalization = pytest.mark.parametrize("normalize", NORMALIZATIONS)
-
-
-def make_problem(seed, n=30, d=4, n_queries=3, n_levels=4):
-    """Noisy labels that no scoring function can satisfy; rows of queries are mixed."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    latent = X @ rng.normal(size=d) + rng.normal(size=n)
-    y = np.floor(n_levels * np.argsort(np.argsort(latent)) / n)
-    return X, y, rng.integers(0, n_queries, n)
 
 
 def optimum(X, y, qid, C, normalize, **weights):

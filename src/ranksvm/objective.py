@@ -113,7 +113,8 @@ class LinearEvaluation:
     @property
     def plane(self) -> tuple[Vector, float]:
         """The plane that touches ``c * L(X w)`` here from below: its slope and offset."""
-        return self.gradient - self.weights, self._objective.c * self.loss.offset
+        offset = self._objective.c * (self.loss.offset - self.loss.slack)
+        return self.gradient - self.weights, offset
 
     @property
     def rounding(self) -> float:
@@ -133,7 +134,7 @@ class LinearEvaluation:
     @property
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing, not from the weights."""
-        return self._objective.c * self.loss.smoothing
+        return self._objective.c * (self.loss.smoothing + self.loss.slack)
 
     def narrowed(self, ratio: float) -> LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""

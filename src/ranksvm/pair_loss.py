@@ -52,8 +52,12 @@ class LossEvaluation(Protocol):
         """
 
     @property
+    def slack(self) -> float:
+        """How exactly smoothing and offset are known."""
+
+    @property
     def rounding(self) -> float:
-        """How exactly value and smoothing are known."""
+        """How exactly the value is known."""
 
 
 class PairLoss:
@@ -183,6 +187,7 @@ class HingeEvaluation:
     offset: float
     rounding: float
     smoothing: float = 0.0
+    slack: float = 0.0
 
 
 class SquaredHinge(PairLoss):
@@ -248,6 +253,7 @@ class SmoothedHinge(PairLoss):
             offset=self.margin * sweep.slope_sum,
             curvature=1 / self.width,
             smoothing=max(sweep.smoothing, 0.0),
+            slack=ROUNDING * sweep.band_magnitude,
         )
 
 
@@ -260,6 +266,7 @@ class SmoothEvaluation:
     gradient : ndarray of shape (n_samples,)
     offset : float
     smoothing : float
+    slack : float
     rounding : float
     curvature : float
         The Hessian is ``curvature * M``.
@@ -274,12 +281,14 @@ class SmoothEvaluation:
         offset: float,
         curvature: float,
         smoothing: float = 0.0,
+        slack: float = 0.0,
     ) -> None:
         self._loss, self._sweep = loss, sweep
         self.value = value
         self.gradient: Vector = sweep.gradient
         self.offset = offset
         self.smoothing = smoothing
+        self.slack = slack
         self.rounding: float = ROUNDING * sweep.magnitude
         self.curvature = curvature
 

@@ -123,7 +123,7 @@ def ranksvm_path(
         problem.objective.c = float(c * grid[place])
         watch = None if callback is None else _with_C(callback, float(grid[place]))
         result = problem.minimize(of_each[place], w0, watch, planes)
-        warn_unless_converged(result, of_each[place], f" for C={grid[place]:g}")
+        warn_unless_converged(result, of_each[place], f" for C={grid[place]:g}", stacklevel=3)
         results[place], w0 = result, result.weights
     in_order = [results[place] for place in range(len(grid))]
     return RankSVMPath(

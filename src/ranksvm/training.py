@@ -194,7 +194,9 @@ def _require_pairs(loss: PairLoss) -> None:
     )
 
 
-def warn_unless_converged(result: SolverResult, parameters: Parameters, what: str = "") -> None:
+def warn_unless_converged(
+    result: SolverResult, parameters: Parameters, what: str = "", stacklevel: int = 4
+) -> None:
     """Warn of a gap above `tol`; `what` says for what, where that is not clear."""
     if result.status is Status.CONVERGED or result.status is Status.STOPPED:
         return
@@ -206,4 +208,5 @@ def warn_unless_converged(result: SolverResult, parameters: Parameters, what: st
         remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
     else:
         remedy = "no further progress is possible in floating point; increase tol or scale X"
-    warnings.warn(f"not converged{what}: {reached} ({remedy})", ConvergenceWarning, stacklevel=4)
+    message = f"not converged{what}: {reached} ({remedy})"
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)

@@ -57,7 +57,7 @@ def planes_then(
         gave_up = not _promising(progress, n_planes)
         return not gave_up
 
-    planes = planes or CuttingPlanes(objective.size, objective.n_threads)
+    planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
     result = bundle(objective, w0, progress, planes=planes, patience=patience)
     if not gave_up and result.status is not Status.STALLED:
         return result
@@ -89,7 +89,12 @@ def then_planes(
     SolverResult
     """
     progress = progress or Progress()
+    planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
+    if len(planes) > 0:
+        progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     result = first(objective.smoothed(), w0, progress)
+    if result.status is Status.CONVERGED and progress.best is not None:
+        planes.add(*progress.best.plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     return bundle(objective, result.weights, progress, planes=planes)

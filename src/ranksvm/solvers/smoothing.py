@@ -26,12 +26,22 @@ class Continuation:
     def start(evaluation: Any, lower_bound: float) -> Any:
         """Return the evaluation with as wide a smoothing as does not undo what has been reached.
 
-        That is the gap to the lower bound, if there is one, or a tenth of the value.
+        That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
+        of its own is right, if that gap says anything; and if not, a tenth of the value is a guess.
         """
-        gap = evaluation.value - lower_bound
-        while evaluation.smoothing > (gap if np.isfinite(gap) else 0.1 * evaluation.value):
+        value = evaluation.value
+        if np.isfinite(lower_bound):
+            reached = max(value - lower_bound, evaluation.rounding)
+            return _narrowed_to(evaluation, reached)
+        first = best = evaluation
+        while evaluation.smoothing > evaluation.rounding:
             evaluation = evaluation.narrowed(0.1)
-        return evaluation
+            if evaluation.absolute_gap >= best.absolute_gap:
+                break
+            best = evaluation
+        if best.absolute_gap < 0.1 * value:
+            return best
+        return _narrowed_to(first, 0.1 * value)
 
     def refine(self, evaluation: Any, target: float, trial: Any = None) -> Any:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
@@ -58,4 +68,13 @@ class Continuation:
         while ratio < 0.5 and narrowed.smoothing < EMPTY * ratio**2 * smoothing:
             ratio = min(3 * ratio, 0.5)
             narrowed = evaluation.narrowed(ratio)
-        return narrowed
+        return narrowed if narrowed.smoothing < smoothing else evaluation
+
+
+def _narrowed_to(evaluation: Any, smoothing: float) -> Any:
+    while evaluation.smoothing > smoothing:
+        narrowed = evaluation.narrowed(0.1)
+        if narrowed.smoothing >= evaluation.smoothing:
+            break
+        evaluation = narrowed
+    return evaluation

@@ -1,0 +1,45 @@
+"""Problems and comparisons that several test files use."""
+
+import numpy as np
+from hypothesis import note
+
+import reference
+from ranksvm.pair_loss import COUNTINGS
+from ranksvm.queries import QueryGroups
+
+
+def make_problem(seed, n=30, d=4, n_queries=3, n_levels=4):
+    """Noisy labels that no scoring function can satisfy; rows of queries are mixed."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    latent = X @ rng.normal(size=d) + rng.normal(size=n)
+    y = np.floor(n_levels * np.argsort(np.argsort(latent)) / n)
+    return X, y, rng.integers(0, n_queries, n)
+
+
+def make_losses(Loss, ranking, **options):
+    """The loss with each way of counting."""
+    groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
+    weights = dict(ranking.weights)
+    if ranking.query_weight is not None:
+        first = groups.indptr[:-1]
+        rows = first if groups.order is None else groups.order[first]
+        weights["query_weight"] = ranking.query_weight[rows]
+    for counting in COUNTINGS:
+        note(f"{counting=}")
+        yield Loss(ranking.y, groups, counting=counting, **weights, **options)
+
+
+def pairs_of(ranking):
+    return reference.enumerate_pairs(ranking.y, ranking.qid, **ranking.weights)
+
+
+def assert_rows_close(actual, expected, terms, rtol=1e-8):
+    """Equal to rtol; rows whose terms cancel are held to the largest sum of absolute terms."""
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=1e-12 * np.max(terms, initial=0))
+
+
+def absolute_terms(pairs, derivative):
+    """Sum over the pairs of each row of the absolute derivatives."""
+    rows = np.r_[pairs.better, pairs.worse]
+    return np.bincount(rows, np.r_[derivative, derivative], pairs.n_samples)
