@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 
 import reference
 from cases import make_problem
@@ -35,6 +36,22 @@ def assert_optimal(model, w, value):
 
 
 # --- the optimum ----------------------------------------------------------------------------------
+
+
+def test_the_oracle_agrees_with_a_general_solver():
+    X, y, qid = make_problem(2)
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), 1.0, "documents")
+    Z = reference.differences(pairs, X)
+    dual = minimize(
+        lambda alpha: (0.5 * np.sum((alpha @ Z) ** 2) - alpha.sum(), Z @ (alpha @ Z) - 1),
+        np.zeros(len(Z)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, limit) for limit in pairs.weight],
+        options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10},
+    )
+    w = reference.minimize_hinge(pairs, X)
+    assert reference.hinge_objective(pairs, X, w) == pytest.approx(-dual.fun, rel=1e-7)
 
 
 @every_solver
