@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kChunk = 1 << 13;
 
 template <class T>
-Buffer<T> make_buffer(std::int64_t n) {
+Array<T> make_buffer(std::int64_t n) {
   return std::make_unique_for_overwrite<T[]>(n);
 }
 

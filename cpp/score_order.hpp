@@ -13,7 +13,7 @@ namespace ranksvm {
 
 // Not initialised when made: every entry is written once, by the thread that has it at hand.
 template <class T>
-using Buffer = std::unique_ptr<T[]>;
+using Array = std::unique_ptr<T[]>;
 
 // By position, that is in order of query, then score.
 class ScoreOrder {
@@ -22,10 +22,10 @@ class ScoreOrder {
   ScoreOrder(const PreferencePairs& pairs, const double* scores, std::vector<double> margins,
              int n_threads);
 
-  Buffer<std::uint32_t> slot, label;
-  Buffer<double> score;                            // shifted to be small, without effect on losses
-  double spread = 0;                               // the largest of them, in absolute value
-  std::vector<Buffer<std::uint32_t>> window_ends;  // of each margin; see SortedQuery
+  Array<std::uint32_t> slot, label;
+  Array<double> score;                            // shifted to be small, without effect on losses
+  double spread = 0;                              // the largest of them, in absolute value
+  std::vector<Array<std::uint32_t>> window_ends;  // of each margin; see SortedQuery
 
   SortedQuery query(std::int64_t q, std::size_t window) const;
 

@@ -70,7 +70,7 @@ template <int K>
 std::vector<Sweep::Sums> Sweep::sum_partners(const double* v, int n_threads) const {
   std::vector<Sums> sums(order_.window_ends.size());
   for (Sums& of_window : sums)
-    for (Buffer<double>* side : {&of_window.upper, &of_window.lower})
+    for (Array<double>* side : {&of_window.upper, &of_window.lower})
       *side = std::make_unique_for_overwrite<double[]>(K * n_documents());
   const std::vector<Task> all = tasks();
   parallel_for(std::ssize(all), n_threads, [&](std::int64_t t) {

@@ -39,7 +39,7 @@ class Sweep {
 
   // By row: the balance, a subgradient of the hinge; 2 (M s + margin balance), the gradient of the
   // squared hinge; or the gradient of the smoothed hinge.
-  Buffer<double> gradient;
+  Array<double> gradient;
   // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
   double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
   // Sum of the absolute values of the terms that the loss is the sum of: what rounding is relative
@@ -77,7 +77,7 @@ class Sweep {
     Side side;
   };
   struct Sums {  // by position, K columns
-    Buffer<double> upper, lower;
+    Array<double> upper, lower;
   };
   struct Totals {
     double active = 0, balance = 0, laplacian = 0, magnitude = 0, slopes = 0, band = 0,
@@ -98,7 +98,7 @@ class Sweep {
   std::shared_ptr<const PreferencePairs> pairs_;
   Counting counting_;
   ScoreOrder order_;
-  Buffer<double> degree_;  // by position
+  Array<double> degree_;  // by position
 };
 
 }  // namespace ranksvm

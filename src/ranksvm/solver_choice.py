@@ -17,8 +17,8 @@ from .solvers import (
     SolverResult,
     bundle,
     newton,
-    planes_then,
-    then_planes,
+    planes_first,
+    planes_last,
     trust_region,
 )
 
@@ -44,13 +44,13 @@ class SolverChoice:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
         if self.name == "auto":
             fallback = SMOOTH_SOLVERS[self.fallback]
-            return planes_then(fallback, self.n_planes, objective, w0, progress, planes=planes)
+            return planes_first(fallback, self.n_planes, objective, w0, progress, planes=planes)
         if self.name not in SMOOTH_SOLVERS:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
         minimize = SMOOTH_SOLVERS[self.name]
         if isinstance(objective.loss, Hinge):
-            return then_planes(minimize, objective, w0, progress, planes=planes)
+            return planes_last(minimize, objective, w0, progress, planes=planes)
         return minimize(objective, w0, progress)
 
 
@@ -64,9 +64,9 @@ def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
     considered, for its memory.
 
     The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
-    or bad scales make it hard. Planes begin (`planes_then`), unless the Newton steps cost less than
-    20 of them. A plane costs two passes, and a sweep that takes the time of some 40 multiplications
-    per row. With few rows planes always begin, since they are more exact.
+    or bad scales make it hard. Planes begin (`planes_first`), unless the Newton steps cost less
+    than 20 of them. A plane costs two passes, and a sweep that takes the time of some 40
+    multiplications per row. With few rows planes always begin, since they are more exact.
     """
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver)

@@ -1,6 +1,6 @@
 """Solvers: each minimises an objective, and knows neither ranking nor data."""
 
-from .automatic import planes_then, then_planes
+from .automatic import planes_first, planes_last
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
@@ -16,7 +16,7 @@ __all__ = [
     "Status",
     "bundle",
     "newton",
-    "planes_then",
-    "then_planes",
+    "planes_first",
+    "planes_last",
     "trust_region",
 ]

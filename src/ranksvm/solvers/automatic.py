@@ -16,7 +16,7 @@ LOOK_BACK = 10
 LEAST_PLANES = 20
 
 
-def planes_then(
+def planes_first(
     fallback: Callable[..., SolverResult],
     n_planes: int,
     objective: Objective,
@@ -61,10 +61,10 @@ def planes_then(
     result = bundle(objective, w0, progress, planes=planes, patience=patience)
     if not gave_up and result.status is not Status.STALLED:
         return result
-    return then_planes(fallback, objective, result.weights, progress, planes=planes)
+    return planes_last(fallback, objective, result.weights, progress, planes=planes)
 
 
-def then_planes(
+def planes_last(
     first: Callable[..., SolverResult],
     objective: Objective,
     w0: NDArray[np.float64],
@@ -82,7 +82,7 @@ def then_planes(
     first : callable
         Such as `newton` or `trust_region`.
     objective, w0, progress, planes
-        As for `planes_then`.
+        As for `planes_first`.
 
     Returns
     -------

@@ -1,0 +1,41 @@
+// Arrays as they come from and go to NumPy; never converted, since a temporary copy would swallow
+// results and hide costs.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+
+namespace ranksvm {
+
+namespace nb = nanobind;
+
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+Out<T, 1> new_vector(std::int64_t n) {
+  auto data = std::make_unique_for_overwrite<T[]>(n);
+  T* raw = data.get();
+  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner);
+}
+
+template <class T>
+Out<T, 2> new_matrix(std::int64_t n, std::int64_t d) {
+  auto data = std::make_unique_for_overwrite<T[]>(n * d);
+  T* raw = data.get();
+  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)}, owner);
+}
+
+}  // namespace ranksvm
