@@ -27,8 +27,8 @@ string_view lines_beginning(string_view text, std::size_t from, std::size_t to) 
   return text.substr(begin, std::min(text.find('\n', to - 1), text.size() - 1) + 1 - begin);
 }
 
-std::vector<Chunk> parse_chunks(string_view text, std::int64_t smallest_index, int n_threads,
-                                std::int64_t chunk_bytes) {
+std::vector<Chunk> parse_chunks(string_view text, std::int64_t smallest_index, bool keep_comments,
+                                int n_threads, std::int64_t chunk_bytes) {
   const auto n_chunks = (std::ssize(text) + chunk_bytes - 1) / chunk_bytes;
   std::vector<Chunk> chunks(static_cast<std::size_t>(n_chunks));
   std::atomic<std::int64_t> first_failed = n_chunks;
@@ -37,7 +37,7 @@ std::vector<Chunk> parse_chunks(string_view text, std::int64_t smallest_index, i
     const auto from = static_cast<std::size_t>(t * chunk_bytes);
     Chunk chunk;  // apart from its neighbours, which other threads write
     chunk.parse(lines_beginning(text, from, from + static_cast<std::size_t>(chunk_bytes)),
-                smallest_index);
+                smallest_index, keep_comments);
     if (chunk.failure) {
       for (auto seen = first_failed.load();
            t < seen && !first_failed.compare_exchange_weak(seen, t);) {
@@ -98,6 +98,7 @@ void copy_rows(const Chunk& chunk, std::int64_t row, std::int64_t entry, std::in
                  [=](std::int64_t end) { return entry + end; });
   if (rows.qid) copy(chunk.qid, rows.qid->data.get() + row);
   if (rows.names) copy(chunk.names, rows.names->data() + row);
+  if (rows.comments) copy(chunk.comments, rows.comments->data() + row);
   if (rows.cost && chunk.cost.empty()) {
     std::fill_n(rows.cost->data.get() + row, chunk.n_rows(), 1.0);
   } else if (rows.cost) {
@@ -105,7 +106,8 @@ void copy_rows(const Chunk& chunk, std::int64_t row, std::int64_t entry, std::in
   }
 }
 
-SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based, int n_threads) {
+SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based, bool keep_comments,
+                      int n_threads) {
   std::vector<std::int64_t> first_row{0}, first_entry{0};
   for (const Chunk& chunk : chunks) {
     first_row.push_back(first_row.back() + chunk.n_rows());
@@ -115,6 +117,7 @@ SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based,
       chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.uses_index_zero; }));
   SvmlightRows rows = allocate(chunks, first_row.back(), first_entry.back());
   rows.zero_based = from_zero;
+  if (keep_comments) rows.comments.emplace(first_row.back());
   for (const Chunk& chunk : chunks) {
     rows.n_features = std::max(rows.n_features, chunk.last_index + from_zero);
   }
@@ -134,12 +137,13 @@ void append(std::string& text, Number number) {
 
 }  // namespace
 
-SvmlightRows parse_svmlight(string_view text, std::optional<bool> zero_based, int n_threads,
-                            std::int64_t chunk_bytes) {
+SvmlightRows parse_svmlight(string_view text, std::optional<bool> zero_based, bool keep_comments,
+                            int n_threads, std::int64_t chunk_bytes) {
   try {
-    auto chunks = parse_chunks(text, zero_based == false ? 1 : 0, n_threads, chunk_bytes);
+    auto chunks =
+        parse_chunks(text, zero_based == false ? 1 : 0, keep_comments, n_threads, chunk_bytes);
     require_no_failure(chunks);
-    return assemble(std::move(chunks), zero_based, n_threads);
+    return assemble(std::move(chunks), zero_based, keep_comments, n_threads);
   } catch (const Failure& failure) {
     throw located(text, failure);
   }

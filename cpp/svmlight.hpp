@@ -32,8 +32,9 @@ struct SvmlightRows {
   std::int64_t n_features = 0;  // counts features that only occur with value zero, too
   bool zero_based = false;      // what was asked for or found
   std::optional<Buffer<double>> cost;
-  std::optional<Buffer<std::int64_t>> qid;             // when every qid is an integer
-  std::optional<std::vector<std::string_view>> names;  // the qids otherwise, parts of the text
+  std::optional<Buffer<std::int64_t>> qid;                // when every qid is an integer
+  std::optional<std::vector<std::string_view>> names;     // the qids otherwise, parts of the text
+  std::optional<std::vector<std::string_view>> comments;  // what follows '#', if it is kept
 };
 
 // what() is "line 7, column 12: expected index:value, found 'abc'".
@@ -43,8 +44,8 @@ struct SvmlightError : std::invalid_argument {
 
 // Without zero_based, indices count from zero when some value at index 0 is not zero (`0:0` marks
 // an empty row).  Rows and the error raised do not depend on n_threads or chunk_bytes.
-SvmlightRows parse_svmlight(std::string_view text, std::optional<bool> zero_based, int n_threads,
-                            std::int64_t chunk_bytes);
+SvmlightRows parse_svmlight(std::string_view text, std::optional<bool> zero_based,
+                            bool keep_comments, int n_threads, std::int64_t chunk_bytes);
 
 template <class T>
 struct CsrView {

@@ -80,20 +80,22 @@ std::vector<std::string_view> views(const std::optional<Tokens>& list) {
   return result;
 }
 
-auto parse(const In<std::uint8_t>& text, std::optional<bool> zero_based, int n_threads,
-           std::int64_t chunk_bytes) {
+auto parse(const In<std::uint8_t>& text, std::optional<bool> zero_based, bool comments,
+           int n_threads, std::int64_t chunk_bytes) {
   if (n_threads < 1 || chunk_bytes < 1) {
     throw std::invalid_argument("n_threads and chunk_bytes must be at least 1");
   }
   const auto rows = [&] {
     const nb::gil_scoped_release release;
     const std::string_view view(reinterpret_cast<const char*>(text.data()), text.shape(0));
-    return std::make_unique<SvmlightRows>(parse_svmlight(view, zero_based, n_threads, chunk_bytes));
+    return std::make_unique<SvmlightRows>(
+        parse_svmlight(view, zero_based, comments, n_threads, chunk_bytes));
   }();
   return std::make_tuple(to_numpy(std::move(rows->labels)), to_numpy(std::move(rows->indptr)),
                          to_numpy(std::move(rows->indices)), to_numpy(std::move(rows->values)),
                          rows->n_features, rows->zero_based, to_numpy(std::move(rows->cost)),
-                         to_numpy(std::move(rows->qid)), to_list(rows->names));
+                         to_numpy(std::move(rows->qid)), to_list(rows->names),
+                         to_list(rows->comments));
 }
 
 template <class T>
@@ -166,9 +168,10 @@ void bind_values(nb::module_& m) {
 }  // namespace
 
 void bind_svmlight(nb::module_& m) {
-  m.def("parse_svmlight", &parse, "text"_a.noconvert(), "zero_based"_a.none(), "n_threads"_a,
-        "chunk_bytes"_a,
-        "(labels, indptr, indices, values, n_features, cost, integer qid, other qid).\n\n"
+  m.def("parse_svmlight", &parse, "text"_a.noconvert(), "zero_based"_a.none(), "comments"_a,
+        "n_threads"_a, "chunk_bytes"_a,
+        "(labels, indptr, indices, values, n_features, zero_based, cost, integer qid, other qid, "
+        "comments).\n\n"
         "`text` is an array of bytes; ValueError says where it is not SVMlight.");
   bind_values<float>(m);
   bind_values<double>(m);

@@ -52,6 +52,12 @@ inline const char* skip_blanks(const char* p, const char* end) {
   return p;
 }
 
+inline string_view trimmed(string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 inline string_view token_at(const char* p, const char* end) {
   return {p, std::find_if(p, end, is_blank)};
 }
@@ -98,7 +104,7 @@ class Chunk {
   std::vector<double> labels, values, cost;
   std::vector<std::int64_t> row_ends, qid;
   std::vector<std::int32_t> indices;
-  std::vector<string_view> names;
+  std::vector<string_view> names, comments;  // comments only where they are kept
   bool integer_qids = true;
   bool uses_index_zero = false;  // with a value other than zero
   std::int64_t last_index = -1;
@@ -107,8 +113,9 @@ class Chunk {
   std::int64_t n_rows() const { return std::ssize(labels); }
   std::int64_t n_entries() const { return std::ssize(indices); }
 
-  void parse(string_view lines, std::int64_t smallest_index) {
+  void parse(string_view lines, std::int64_t smallest_index, bool keep_comments) {
     smallest_index_ = smallest_index;
+    keep_comments_ = keep_comments;
     const auto n_colons = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), ':'));
     indices.reserve(n_colons);
     values.reserve(n_colons);
@@ -146,10 +153,12 @@ class Chunk {
 
   void parse_line(string_view line) {
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-    line = line.substr(0, line.find('#'));
-    const char* end = line.data() + line.size();
+    const auto hash = std::min(line.find('#'), line.size());
+    const char* end = line.data() + hash;
     const char* begin = skip_blanks(line.data(), end);
-    if (begin != end) parse_row(begin, end);
+    if (begin == end) return;
+    parse_row(begin, end);
+    if (keep_comments_) comments.push_back(trimmed(line.substr(std::min(hash + 1, line.size()))));
   }
 
   void parse_row(const char* p, const char* end) {
@@ -295,6 +304,7 @@ class Chunk {
   }
 
   std::int64_t smallest_index_ = 0;
+  bool keep_comments_ = false;
   string_view first_label_;
 };
 

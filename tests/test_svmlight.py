@@ -28,9 +28,9 @@ LETOR = b"""# two queries
 CUTS = [(1, 1), (1, 7), (2, 1), (2, 16), (2, 1 << 20)]  # (n_threads, chunk_bytes)
 
 
-def parse(text, zero_based=None, n_threads=1, chunk_bytes=1 << 20):
+def parse(text, zero_based=None, n_threads=1, chunk_bytes=1 << 20, comments=False):
     data = np.frombuffer(text, dtype=np.uint8)
-    return _core.parse_svmlight(data, zero_based, n_threads, chunk_bytes)
+    return _core.parse_svmlight(data, zero_based, comments, n_threads, chunk_bytes)
 
 
 def read(text, **options):
@@ -49,6 +49,20 @@ def test_letor_file():
     assert np.shares_memory(rows.matrix().indices, rows.indices)
     assert rows.density == 6 / 9
     assert rows.name == "<stream>"
+
+
+def test_comments_are_kept_on_demand():
+    assert read(LETOR).comments is None
+    rows = read(LETOR, comments=True)
+    assert rows.comments == ["docid = GX000-00-0000000", "", ""]
+    assert rows.docids is None  # two rows name no document
+    text = "".join(f"{i} 1:1 #docid={name} inc = 1\n" for i, name in enumerate("abc"))
+    for n_threads, chunk_bytes in CUTS:
+        found = parse(text.encode(), None, n_threads, chunk_bytes, comments=True)[-1]
+        assert found == ["docid=a inc = 1", "docid=b inc = 1", "docid=c inc = 1"]
+    assert read(text.encode(), comments=True).docids == ["a", "b", "c"]
+    strange = "1 1:1 # caf\u00e9 # again \u00e9\n".encode() + b"2 #\xff\r\n3"
+    assert read(strange, comments=True).comments == ["caf\u00e9 # again \u00e9", "\udcff", ""]
 
 
 def test_dense_and_matrix_types():
@@ -148,7 +162,7 @@ def test_reads_what_was_written_by_hand(rows, qids, ends, last):
     text = (ends.join(lines) + ends * last).encode()
     expected = sparse.csr_matrix(X)
     for n_threads, chunk_bytes in CUTS:
-        labels, indptr, indices, values, d, _, costs, integers, names = parse(
+        labels, indptr, indices, values, d, _, costs, integers, names, _ = parse(
             text, False, n_threads, chunk_bytes
         )
         assert_array_equal(labels, y)
@@ -298,7 +312,7 @@ def test_options_refused(options, message):
 
 def test_nothing_is_converted_silently():
     with pytest.raises(TypeError):
-        _core.parse_svmlight(np.zeros(3), None, 1, 1)
+        _core.parse_svmlight(np.zeros(3), None, False, 1, 1)
     with pytest.raises(TypeError):
         _core.csr_to_dense(*parse(b"1 1:1")[1:4], np.zeros((1, 1), dtype=np.int64), 1)
     with pytest.raises(ValueError, match=r"feature index 4 lies outside 0 \.\. 0"):

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ __all__ = ["DataError", "SvmlightFile", "dump_svmlight", "load_svmlight", "read_
 
 _CHUNK_BYTES = 1 << 20
 _ENTRIES_PER_BLOCK = 1 << 20
+_DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
 _UNFIT_FOR_QID = re.compile(rb"[\x00-\x20\x7f#]|^$")
 
 
@@ -48,6 +49,8 @@ class SvmlightFile:
         Features from zero, ascending in each row.
     values : ndarray of shape (n_entries,), float64
         Entries with value zero are left out.
+    comments : list of n_rows str, or None
+        What follows ``#`` in each row, without the blanks around it; None unless asked for.
     n_features : int
     zero_based : bool
         Whether the file counts features from zero, as it was told or found.
@@ -64,6 +67,16 @@ class SvmlightFile:
     n_features: int
     zero_based: bool
     name: str
+    comments: list[str] | None = None
+
+    @property
+    def docids(self) -> list[str] | None:
+        """The document of each row, where comments name it: ``#docid = GX000-00-0000000 ...``.
+
+        None if comments were not asked for, or some row names no document.
+        """
+        found = [_DOCID.search(comment) for comment in self.comments or ()]
+        return [match[1] for match in found if match] if found and all(found) else None
 
     @property
     def density(self) -> float:
@@ -115,6 +128,7 @@ def read_svmlight(
     *,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
+    comments: bool = False,
     n_threads: int | None = None,
 ) -> SvmlightFile:
     """Read an SVMlight file.
@@ -132,6 +146,8 @@ def read_svmlight(
     zero_based : bool or "auto", default="auto"
         Whether indices count from zero. "auto" takes them to count from one unless some value at
         index 0 is not zero; ``0:0`` marks an empty row in some files.
+    comments : bool, default=False
+        Whether to keep the comments of the rows.
     n_threads : int, default=None
         None means all CPUs of this process. It does not change the result.
 
@@ -148,17 +164,48 @@ def read_svmlight(
     threads = resolve_threads(n_threads)
     name, text = read_bytes(path_or_file)
     try:
-        labels, indptr, indices, values, d, from_zero, cost, integers, strings = (
-            _core.parse_svmlight(text, base, threads, _CHUNK_BYTES)
+        rows = parse_rows(name, text, base, threads, comments=comments)
+    except SyntaxFailure as error:
+        raise DataError(f"{name}, {error}") from None
+    if n_features is None:
+        return rows
+    if rows.n_features > n_features:
+        raise DataError(
+            f"{name} has {rows.n_features} features but n_features={n_features}: raise it or "
+            "leave it out"
+        )
+    return replace(rows, n_features=n_features)
+
+
+class SyntaxFailure(ValueError):
+    """Text that is not SVMlight: "line 7, column 12: expected index:value, found 'abc'"."""
+
+
+def parse_rows(
+    name: str,
+    text: NDArray[np.uint8],
+    zero_based: bool | None,
+    n_threads: int,
+    *,
+    comments: bool = False,
+) -> SvmlightFile:
+    """Parse the bytes of an SVMlight file; without `zero_based`, see how it counts.
+
+    Raises
+    ------
+    SyntaxFailure
+        If the text is not SVMlight.
+    DataError
+        If it holds no rows.
+    """
+    try:
+        labels, indptr, indices, values, d, from_zero, cost, integers, strings, remarks = (
+            _core.parse_svmlight(text, zero_based, comments, n_threads, _CHUNK_BYTES)
         )
     except ValueError as error:
-        raise DataError(f"{name}, {error}") from None
+        raise SyntaxFailure(str(error)) from None
     if len(labels) == 0:
         raise DataError(f"{name} holds no rows" if len(text) else f"{name} is empty")
-    if n_features is not None and d > n_features:
-        raise DataError(
-            f"{name} has {d} features but n_features={n_features}: raise it or leave it out"
-        )
     return SvmlightFile(
         labels=labels,
         qid=integers if strings is None else np.array(strings),
@@ -166,9 +213,10 @@ def read_svmlight(
         indptr=indptr,
         indices=indices,
         values=values,
-        n_features=d if n_features is None else n_features,
+        n_features=d,
         zero_based=from_zero,
         name=name,
+        comments=remarks,
     )
 
 
@@ -246,11 +294,11 @@ def dump_svmlight(
     OutputError
         If the file cannot be written.
     """
-    X = _two_dimensional(X)
-    columns = _Columns(
-        labels=_finite_column(y, "y", X.shape[0]),
-        qid=None if qid is None else _encoded_qid(qid, X.shape[0]),
-        cost=None if cost is None else _finite_column(cost, "cost", X.shape[0]),
+    X = two_dimensional(X)
+    columns = Columns(
+        labels=finite_column(y, "y", X.shape[0]),
+        qid=None if qid is None else encode_qid(qid, X.shape[0]),
+        cost=None if cost is None else finite_column(cost, "cost", X.shape[0]),
         comments=None if comments is None else _encoded_comments(comments, X.shape[0]),
     )
     if columns.cost is not None and columns.cost.min(initial=0.0) < 0:
@@ -261,19 +309,21 @@ def dump_svmlight(
         atomic_write(name, "wb") as raw,
         nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
     ):
-        for text in _formatted(X, columns, zero_based):
+        for text in format_rows(X, columns, zero_based):
             file.write(text)
 
 
 @dataclass(frozen=True)
-class _Columns:
+class Columns:
+    """What stands beside the features."""
+
     labels: NDArray[np.float64]
     qid: list[bytes] | None
     cost: NDArray[np.float64] | None
     comments: list[bytes] | None
 
 
-def _formatted(X: Any, columns: _Columns, zero_based: bool) -> Iterator[bytes]:
+def format_rows(X: Any, columns: Columns, zero_based: bool) -> Iterator[bytes]:
     """Yield the text of some rows at a time."""
     from scipy.sparse import csr_matrix, issparse
 
@@ -297,7 +347,7 @@ def _formatted(X: Any, columns: _Columns, zero_based: bool) -> Iterator[bytes]:
         )
 
 
-def _two_dimensional(X: Any) -> Any:
+def two_dimensional(X: Any) -> Any:
     """Return X as an array or CSR, in float32 if it is, else in float64."""
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if X.ndim != 2:
@@ -305,7 +355,7 @@ def _two_dimensional(X: Any) -> Any:
     return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
 
 
-def _finite_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
+def finite_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
     column = np.ascontiguousarray(values, dtype=np.float64)
     if column.shape != (n_rows,):
         raise ValueError(f"{name} has shape {column.shape} but X has {n_rows} rows")
@@ -321,7 +371,7 @@ def _encoded(values: Sequence[Any], name: str, n_rows: int) -> list[bytes]:
     return [str(value).encode("utf-8", "surrogateescape") for value in values]
 
 
-def _encoded_qid(qid: ArrayLike, n_rows: int) -> list[bytes]:
+def encode_qid(qid: ArrayLike, n_rows: int) -> list[bytes]:
     encoded = _encoded(np.asarray(qid).tolist(), "qid", n_rows)
     for row, token in enumerate(encoded):
         if _UNFIT_FOR_QID.search(token):
