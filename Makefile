@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp)
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench fuzz clean
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -13,17 +13,33 @@ demo: $(READY)
 
 test: $(READY) lint
 	@$(BIN)/python -m pytest -q
+	@mkdir -p build
+	@if printf 'int main() {}' | c++ -fsanitize=address,undefined -x c++ -o build/sanitized - 2>/dev/null; \
+	then $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
+	else echo "the compiler has no sanitizers: the parser was not fuzzed"; fi
 
 lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/pair_sums/*.hpp
+	@$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/*/*.?pp
 
 format: $(READY)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
-	@$(BIN)/clang-format -i cpp/*.?pp cpp/pair_sums/*.hpp
+	@$(BIN)/clang-format -i cpp/*.?pp cpp/*/*.?pp
+
+# Hostile text for the parser, under the address and undefined-behaviour sanitizers.
+FUZZ_SECONDS ?= 60
+FUZZER := build/fuzz_svmlight
+
+fuzz: $(FUZZER)
+	@$(FUZZER) $(FUZZ_SECONDS) cpp/fuzz/seeds/*
+
+$(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight*.?pp cpp/thread_pool.?pp) cpp/parallel.hpp
+	@mkdir -p build
+	@c++ -std=c++20 -O1 -g -Icpp -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
+	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight.cpp cpp/thread_pool.cpp -o $@
 
 bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py
