@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <mutex>
 #include <utility>
 
 #include "parallel.hpp"
@@ -27,23 +28,91 @@ string_view lines_beginning(string_view text, std::size_t from, std::size_t to) 
   return text.substr(begin, std::min(text.find('\n', to - 1), text.size() - 1) + 1 - begin);
 }
 
+// How many entries lines may have: colons after a digit, which few others are.
+std::int64_t count_entries(string_view lines) {
+  std::int64_t n = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    n += (lines[i] == ':') & (lines[i - 1] >= '0') & (lines[i - 1] <= '9');
+  return n;
+}
+
+// The entries of all chunks in one place, with gaps where a chunk has fewer than it may have.
+struct Entries {
+  std::vector<std::int64_t> first{0};  // of each chunk
+  Buffer<std::int32_t> indices;
+  Buffer<double> values;
+};
+
+string_view lines_of_chunk(string_view text, std::int64_t t, std::int64_t chunk_bytes) {
+  const auto from = static_cast<std::size_t>(t * chunk_bytes);
+  return lines_beginning(text, from, from + static_cast<std::size_t>(chunk_bytes));
+}
+
+Entries make_room(string_view text, std::int64_t n_chunks, int n_threads,
+                  std::int64_t chunk_bytes) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(n_chunks));
+  parallel_for(n_chunks, n_threads, [&](std::int64_t t) {
+    counts[static_cast<std::size_t>(t)] = count_entries(lines_of_chunk(text, t, chunk_bytes));
+  });
+  Entries entries;
+  for (const auto count : counts) entries.first.push_back(entries.first.back() + count);
+  entries.indices = Buffer<std::int32_t>(entries.first.back());
+  entries.values = Buffer<double>(entries.first.back());
+  return entries;
+}
+
+// The vectors that entries are parsed into: used again, since holes of their size would be left in
+// memory between what is kept.
+class Scratch {
+ public:
+  void lend(Chunk& chunk) {
+    const std::lock_guard lock(mutex_);
+    if (indices_.empty()) return;
+    chunk.indices = std::move(indices_.back());
+    chunk.values = std::move(values_.back());
+    indices_.pop_back();
+    values_.pop_back();
+  }
+  void take_back(Chunk& chunk) {
+    chunk.indices.clear();
+    chunk.values.clear();
+    const std::lock_guard lock(mutex_);
+    indices_.push_back(std::move(chunk.indices));
+    values_.push_back(std::move(chunk.values));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<std::int32_t>> indices_;
+  std::vector<std::vector<double>> values_;
+};
+
+// Parses each chunk, and puts its entries in their place at once, so that they exist twice for a
+// few chunks only.
 std::vector<Chunk> parse_chunks(string_view text, std::int64_t smallest_index, bool keep_comments,
-                                int n_threads, std::int64_t chunk_bytes) {
+                                int n_threads, std::int64_t chunk_bytes, Entries& entries) {
   const auto n_chunks = (std::ssize(text) + chunk_bytes - 1) / chunk_bytes;
+  entries = make_room(text, n_chunks, n_threads, chunk_bytes);
   std::vector<Chunk> chunks(static_cast<std::size_t>(n_chunks));
   std::atomic<std::int64_t> first_failed = n_chunks;
+  Scratch scratch;
   parallel_for(n_chunks, n_threads, [&](std::int64_t t) {
     if (t > first_failed) return;
-    const auto from = static_cast<std::size_t>(t * chunk_bytes);
+    const auto c = static_cast<std::size_t>(t);
     Chunk chunk;  // apart from its neighbours, which other threads write
-    chunk.parse(lines_beginning(text, from, from + static_cast<std::size_t>(chunk_bytes)),
-                smallest_index, keep_comments);
+    scratch.lend(chunk);
+    chunk.parse(lines_of_chunk(text, t, chunk_bytes), smallest_index, keep_comments);
     if (chunk.failure) {
       for (auto seen = first_failed.load();
            t < seen && !first_failed.compare_exchange_weak(seen, t);) {
       }
+    } else {
+      const auto place = entries.first[c];
+      std::copy(chunk.indices.begin(), chunk.indices.end(), entries.indices.data.get() + place);
+      std::copy(chunk.values.begin(), chunk.values.end(), entries.values.data.get() + place);
     }
-    chunks[static_cast<std::size_t>(t)] = std::move(chunk);
+    scratch.take_back(chunk);
+    chunks[c] = std::move(chunk);
   });
   return chunks;
 }
@@ -67,16 +136,13 @@ SvmlightError located(string_view text, const Failure& failure) {
                        ": " + failure.message);
 }
 
-SvmlightRows allocate(const std::vector<Chunk>& chunks, std::int64_t n_rows,
-                      std::int64_t n_entries) {
+SvmlightRows allocate(const std::vector<Chunk>& chunks, std::int64_t n_rows) {
   const auto any = [&](auto property) {
     return std::any_of(chunks.begin(), chunks.end(), property);
   };
   SvmlightRows rows;
   rows.labels = Buffer<double>(n_rows);
   rows.indptr = Buffer<std::int64_t>(n_rows + 1);
-  rows.indices = Buffer<std::int32_t>(n_entries);
-  rows.values = Buffer<double>(n_entries);
   rows.indptr.data[0] = 0;
   if (any([](const Chunk& chunk) { return !chunk.cost.empty(); })) rows.cost.emplace(n_rows);
   if (any([](const Chunk& chunk) { return !chunk.integer_qids; })) {
@@ -87,13 +153,9 @@ SvmlightRows allocate(const std::vector<Chunk>& chunks, std::int64_t n_rows,
   return rows;
 }
 
-void copy_rows(const Chunk& chunk, std::int64_t row, std::int64_t entry, std::int32_t index_base,
-               SvmlightRows& rows) {
+void copy_rows(const Chunk& chunk, std::int64_t row, std::int64_t entry, SvmlightRows& rows) {
   const auto copy = [](const auto& from, auto* to) { std::copy(from.begin(), from.end(), to); };
   copy(chunk.labels, rows.labels.data.get() + row);
-  copy(chunk.values, rows.values.data.get() + entry);
-  std::transform(chunk.indices.begin(), chunk.indices.end(), rows.indices.data.get() + entry,
-                 [=](std::int32_t index) { return index - index_base; });
   std::transform(chunk.row_ends.begin(), chunk.row_ends.end(), rows.indptr.data.get() + row + 1,
                  [=](std::int64_t end) { return entry + end; });
   if (rows.qid) copy(chunk.qid, rows.qid->data.get() + row);
@@ -106,16 +168,30 @@ void copy_rows(const Chunk& chunk, std::int64_t row, std::int64_t entry, std::in
   }
 }
 
-SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based, bool keep_comments,
-                      int n_threads) {
+// Moves the entries of the chunks together; first_entry is where they belong.
+void close_gaps(Entries& entries, const std::vector<std::int64_t>& first_entry) {
+  for (std::size_t c = 0; c + 1 < first_entry.size(); ++c) {
+    const auto from = entries.first[c], to = first_entry[c], n = first_entry[c + 1] - to;
+    if (from == to) continue;
+    std::copy_n(entries.indices.data.get() + from, n, entries.indices.data.get() + to);
+    std::copy_n(entries.values.data.get() + from, n, entries.values.data.get() + to);
+  }
+  entries.indices.size = entries.values.size = first_entry.back();
+}
+
+SvmlightRows assemble(std::vector<Chunk> chunks, Entries entries, std::optional<bool> zero_based,
+                      bool keep_comments, int n_threads) {
   std::vector<std::int64_t> first_row{0}, first_entry{0};
   for (const Chunk& chunk : chunks) {
     first_row.push_back(first_row.back() + chunk.n_rows());
-    first_entry.push_back(first_entry.back() + chunk.n_entries());
+    first_entry.push_back(first_entry.back() + chunk.n_kept());
   }
   const bool from_zero = zero_based.value_or(std::any_of(
       chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.uses_index_zero; }));
-  SvmlightRows rows = allocate(chunks, first_row.back(), first_entry.back());
+  SvmlightRows rows = allocate(chunks, first_row.back());
+  close_gaps(entries, first_entry);
+  rows.indices = std::move(entries.indices);
+  rows.values = std::move(entries.values);
   rows.zero_based = from_zero;
   if (keep_comments) rows.comments.emplace(first_row.back());
   for (const Chunk& chunk : chunks) {
@@ -123,8 +199,9 @@ SvmlightRows assemble(std::vector<Chunk> chunks, std::optional<bool> zero_based,
   }
   parallel_for(std::ssize(chunks), n_threads, [&](std::int64_t t) {
     const auto c = static_cast<std::size_t>(t);
-    copy_rows(chunks[c], first_row[c], first_entry[c], from_zero ? 0 : 1, rows);
-    chunks[c] = Chunk();  // at no time does everything exist twice
+    copy_rows(chunks[c], first_row[c], first_entry[c], rows);
+    if (!from_zero)
+      for (auto k = first_entry[c]; k < first_entry[c + 1]; ++k) --rows.indices.data[k];
   });
   return rows;
 }
@@ -140,10 +217,11 @@ void append(std::string& text, Number number) {
 SvmlightRows parse_svmlight(string_view text, std::optional<bool> zero_based, bool keep_comments,
                             int n_threads, std::int64_t chunk_bytes) {
   try {
-    auto chunks =
-        parse_chunks(text, zero_based == false ? 1 : 0, keep_comments, n_threads, chunk_bytes);
+    Entries entries;
+    auto chunks = parse_chunks(text, zero_based == false ? 1 : 0, keep_comments, n_threads,
+                               chunk_bytes, entries);
     require_no_failure(chunks);
-    return assemble(std::move(chunks), zero_based, keep_comments, n_threads);
+    return assemble(std::move(chunks), std::move(entries), zero_based, keep_comments, n_threads);
   } catch (const Failure& failure) {
     throw located(text, failure);
   }

@@ -112,6 +112,8 @@ class Chunk {
 
   std::int64_t n_rows() const { return std::ssize(labels); }
   std::int64_t n_entries() const { return std::ssize(indices); }
+  // The same once they have been taken away.
+  std::int64_t n_kept() const { return row_ends.empty() ? 0 : row_ends.back(); }
 
   void parse(string_view lines, std::int64_t smallest_index, bool keep_comments) {
     smallest_index_ = smallest_index;
