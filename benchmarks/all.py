@@ -12,6 +12,7 @@ from pathlib import Path
 COMMANDS = (
     ("small.py",),
     ("sweep.py",),
+    ("files.py",),
     ("text_like.py",),
     ("web_like.py",),
     ("web_like.py", "--rows", "723421", "--queries", "6000", "--repeats", "3"),
