@@ -7,7 +7,8 @@ For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the o
     D = c * (L(s) - g's) - 0.5 |c X'g|^2  <=  min P.
 
 At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared norm of the
-(sub)gradient of P: the certificate costs nothing.
+(sub)gradient of P: the certificate costs nothing. An epsilon-subgradient, such as that of a
+smoothed hinge, does as well, and loosens the bound by ``c * epsilon``.
 """
 
 from __future__ import annotations
