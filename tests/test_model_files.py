@@ -75,7 +75,14 @@ GOOD = {
         ({**GOOD, "weights": {"-1": 1}}, "has no feature '-1'"),
         ({**GOOD, "weights": {"1": "1"}}, "the weight of '1' must be a number, not '1'"),
         ({**GOOD, "weights": {"1": float("nan")}}, "the weight of '1' must be a number"),
+        ({**GOOD, "weights": {"1": 10**400}}, "the weight of '1' must be a number"),
+        ({**GOOD, "weights": {"9" * 5000: 1}}, "has no feature '999"),
         ({**GOOD, "feature_names": ["a"]}, '"feature_names" must list 2 names'),
+        ({**GOOD, "feature_names": ["a", "a"]}, '"feature_names" must be texts, each another'),
+        ({**GOOD, "feature_names": [[], {}]}, '"feature_names" must be texts, each another'),
+        ({**GOOD, "parameters": []}, '"parameters" must give a value for each name'),
+        ({**GOOD, "training": "x"}, '"training" must give a value for each name'),
+        ('{"n_features": ' + "9" * 5000 + "}", "is not a model file: "),
     ],
 )
 def test_bad_files_get_a_sentence(tmp_path, content, message):
@@ -83,6 +90,19 @@ def test_bad_files_get_a_sentence(tmp_path, content, message):
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(DataError, match=message):
         load_model(path)
+
+
+@given(data=st.data())
+def test_damage_is_refused_or_harmless(tmp_path_factory, data):
+    content = bytearray(json.dumps({**GOOD, "feature_names": ["a", "b"], "training": {}}).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("m") / "m"
+    path.write_bytes(content)
+    try:
+        load_model(path)
+    except DataError as error:
+        assert str(path) in str(error)  # noqa: PT017
 
 
 def test_a_missing_file_gets_a_sentence(tmp_path):

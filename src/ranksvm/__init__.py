@@ -13,20 +13,25 @@ __version__ = "0.1.0"
 _HOMES = {
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
+    "LinearModel": "files.model",
     "RankSVM": "estimators",
     "RankSVMPath": "path",
+    "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "pairwise_accuracy": "metrics",
     "ranksvm_path": "path",
     "save_model": "files.model",
+    "write_trec_run": "files.trec",
 }
 
 if TYPE_CHECKING:
     from .estimators import RankSVM
-    from .files.model import load_model, save_model
+    from .files.foreign_models import convert_model
+    from .files.model import LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
+    from .files.trec import write_trec_run
     from .metrics import pairwise_accuracy
     from .path import RankSVMPath, ranksvm_path
     from .plots import ConvergenceDisplay
@@ -35,15 +40,18 @@ if TYPE_CHECKING:
 __all__ = [
     "ConvergenceDisplay",
     "ConvergenceWarning",
+    "LinearModel",
     "RankSVM",
     "RankSVMPath",
     "__version__",
+    "convert_model",
     "dump_svmlight",
     "load_model",
     "load_svmlight",
     "pairwise_accuracy",
     "ranksvm_path",
     "save_model",
+    "write_trec_run",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Model files: JSON that people can read and edit, and that loading never executes.
+"""Model files, which loading never executes: JSON to read and edit, safetensors for many weights.
 
 ::
 
@@ -13,24 +13,36 @@
 
 Weights are given by feature number, counted from one as in SVMlight files, or by feature name where
 ``feature_names`` lists the names; a feature that is not mentioned has weight zero.
+
+In the safetensors layout (`ranksvm.files.safetensors`), which a name that ends in .safetensors
+chooses, weights are the tensor "weights", and ``__metadata__`` holds the other fields, those that
+are not plain texts as JSON.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..design_matrix import DesignMatrix
 from .atomic import atomic_write
-from .source import DataError
+from .pickles import looks_like_pickle, read_pickle
+from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
+from .source import DataError, opener_of_compressed, read_bytes
 
 FORMAT = "ranksvm linear model"
 FORMAT_VERSION = 1
+
+_START_BYTES = 4096
+_MAX_DIGITS = 10  # of a feature number
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +57,8 @@ class LinearModel:
     parameters : dict
         What the model was trained with.
     training : dict
-        What training reported: objective, dual_gap, status and the like.
+        What training reported: objective, dual_gap, status and the like; and, as "fingerprint",
+        which data it saw (`ranksvm.fingerprint.fingerprint`).
     """
 
     coef: NDArray[np.float64]
@@ -68,33 +81,85 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : LinearModel or fitted RankSVM
     path : str or path-like
-        ``-`` is the standard output.
+        A name that ends in .safetensors gets that layout, any other JSON; ``-`` is the standard
+        output.
 
     Raises
     ------
+    ValueError
+        If a weight is not finite, or two features have the same name.
     OutputError
         If the file cannot be written.
     """
     linear = model if isinstance(model, LinearModel) else _from_estimator(model)
-    names = linear.feature_names or [str(k + 1) for k in range(len(linear.coef))]
+    check_model(linear)
+    if os.fsdecode(path).lower().endswith(".safetensors"):
+        save_safetensors(linear, path)
+    else:
+        save_json(linear, path)
+
+
+def save_json(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write the JSON form."""
+    names = model.feature_names or [str(k + 1) for k in range(len(model.coef))]
     content: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "n_features": len(linear.coef),
-        "weights": {names[k]: float(linear.coef[k]) for k in np.flatnonzero(linear.coef)},
-        "parameters": linear.parameters,
-        "training": {name: _json(value) for name, value in linear.training.items()},
+        "n_features": len(model.coef),
+        "weights": {names[k]: float(model.coef[k]) for k in np.flatnonzero(model.coef)},
+        "parameters": _json(model.parameters),
+        "training": _json(model.training),
     }
-    if linear.feature_names:
-        content["feature_names"] = linear.feature_names
-    with atomic_write(path) as file:
-        json.dump(content, file, indent=1, allow_nan=False, ensure_ascii=False)
-        file.write("\n")
+    if model.feature_names:
+        content["feature_names"] = model.feature_names
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
+    with open_output(path) as file:
+        file.write(text.encode() + b"\n")
+
+
+def save_safetensors(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write the binary form."""
+    metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION)}
+    parts = {"parameters": _json(model.parameters), "training": _json(model.training)}
+    if model.feature_names:
+        parts["feature_names"] = model.feature_names
+    for key, value in parts.items():
+        metadata[key] = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    with open_output(path) as file:
+        write_safetensors(file, model.coef, metadata)
+
+
+@contextmanager
+def open_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that is written whole or not at all, compressed if its name says so."""
+    compressed = opener_of_compressed(os.fsdecode(path))
+    with (
+        atomic_write(path, "wb") as raw,
+        nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
+    ):
+        yield file
 
 
 def _json(value: Any) -> Any:
-    """Return the value, or None for what JSON has no word for: infinity and NaN."""
+    """Return the value, with None for what JSON has no word for: infinity and NaN."""
+    if isinstance(value, dict):
+        return {str(key): _json(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def check_model(model: LinearModel) -> None:
+    """Refuse to save what could not be loaded."""
+    bad = np.flatnonzero(~np.isfinite(model.coef))
+    if len(bad):
+        raise ValueError(f"the weight of feature {bad[0] + 1} is {model.coef[bad[0]]}, not finite")
+    names = model.feature_names
+    if names and len(names) != len(model.coef):
+        raise ValueError(f"the model has {len(model.coef)} weights but {len(names)} feature names")
+    if names and len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"two features of the model have the name {twice!r}: rename one")
 
 
 def _from_estimator(model: Any) -> LinearModel:
@@ -102,10 +167,7 @@ def _from_estimator(model: Any) -> LinearModel:
     return LinearModel(
         coef=model.coef_,
         feature_names=None if names is None else [str(name) for name in names],
-        parameters={
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in model.get_params().items()
-        },
+        parameters=model.get_params(),
         training={
             "objective": model.objective_,
             "dual_gap": model.dual_gap_,
@@ -117,56 +179,159 @@ def _from_estimator(model: Any) -> LinearModel:
     )
 
 
+def model_form(start: bytes) -> str | None:
+    """Tell the form of a model file from how it begins.
+
+    Returns
+    -------
+    {"json", "safetensors", "pickle", "liblinear", "svmrank"} or None
+    """
+    if start.lstrip().startswith(b"{"):
+        return "json"
+    # The length of a header can begin as a pickle does, but then it has zeros where that has none.
+    if looks_like_safetensors(start) and start[4:8] == bytes(4):
+        return "safetensors"
+    if looks_like_pickle(start):
+        return "pickle"
+    if start.startswith(b"solver_type"):
+        return "liblinear"
+    if start.startswith(b"SVM-light Version"):
+        return "svmrank"
+    return "safetensors" if looks_like_safetensors(start) and b"\n" not in start[:8] else None
+
+
 def is_model_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file begins as a model file does, with a brace."""
+    """Tell whether a file begins as a model file does."""
     try:
-        with open(path, "rb") as file:
-            return file.read(64).lstrip().startswith(b"{")
-    except OSError:
+        opener = opener_of_compressed(os.fsdecode(path))
+        with (
+            open(path, "rb") as raw,
+            nullcontext(raw) if opener is None else opener(raw, "rb") as file,
+        ):
+            return model_form(file.read(_START_BYTES)) is not None
+    except Exception:  # damaged compression has many; who reads the file says what is wrong
         return False
 
 
-def load_model(path: str | os.PathLike[str]) -> LinearModel:
-    """Read a model file.
+def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False) -> LinearModel:
+    """Read a model file, of whatever form it is: JSON, safetensors, LIBLINEAR or SVM^rank.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``-`` is the standard input.
+    allow_pickle : bool, default=False
+        Also read a Python pickle, if it holds nothing but an array of weights, or a dictionary
+        with one as "weights". No code of a pickle is run even then (`ranksvm.files.pickles`).
 
     Raises
     ------
     DataError
         If the file cannot be read or is not a model, saying where and why.
     """
-    name = os.fsdecode(path)
+    return parse_model(*read_bytes(path), allow_pickle)
+
+
+def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = False) -> LinearModel:
+    """Read the content of a model file that messages call `name`."""
+    form = model_form(content[:_START_BYTES].tobytes())
+    if form == "safetensors":
+        return _from_safetensors(name, content)
+    text = content.tobytes()
+    if form == "pickle":
+        return _from_pickle(name, text, allow_pickle)
+    if form in ("liblinear", "svmrank"):
+        from .foreign_models import read_foreign
+
+        return read_foreign(name, text, form)
+    return _from_json(name, text)
+
+
+def _from_pickle(name: str, content: bytes, allowed: bool) -> LinearModel:
+    if not allowed:
+        raise DataError(
+            f"{name} is a Python pickle, which is not loaded because loading one can run foreign "
+            "code: train the model again, or save its weights as text, one per line, with the "
+            "program that wrote it, and make a model of them by "
+            '"ranksvm convert coeff.txt model.json"'
+        )
+    weights, names = read_pickle(name, content)
+    model = LinearModel(weights, names)
+    if len(weights) == 0:
+        raise DataError(f"{name} holds no weights")
     try:
-        with open(name, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
-        raise DataError(f"cannot read {name}: {error.strerror or error}") from error
+        check_model(model)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
+    return model
+
+
+def _from_safetensors(name: str, content: NDArray[np.uint8]) -> LinearModel:
+    weights, metadata = read_safetensors(name, content)
+    fields: dict[str, Any] = {"format": metadata.get("format"), "n_features": len(weights)}
+    version = metadata.get("format_version", "")[:_MAX_DIGITS]
+    fields["format_version"] = int(version) if version.isdecimal() else version
+    for key in ("feature_names", "parameters", "training"):
+        if key in metadata:
+            try:
+                fields[key] = json.loads(metadata[key])
+            except (ValueError, RecursionError):
+                raise DataError(f'{name}: "{key}" in "__metadata__" is not JSON') from None
+    _check_fields(fields, name)
+    bad = np.flatnonzero(~np.isfinite(weights))
+    if len(bad):
+        raise DataError(
+            f"{name}: the weight of feature {bad[0] + 1} must be a number, not {weights[bad[0]]}"
+        )
+    return _model(weights, fields)
+
+
+def _from_json(name: str, text: bytes) -> LinearModel:
+    try:
+        content = json.loads(text.decode("utf-8"))
     except (UnicodeDecodeError, RecursionError):
         raise DataError(f"{name} is not a model file: it is not JSON text") from None
     except json.JSONDecodeError as error:
         raise DataError(
             f"{name}, line {error.lineno}, column {error.colno}: not a model file: {error.msg}"
         ) from None
-    return _parse(content, name)
+    except ValueError as error:  # a number of thousands of digits
+        raise DataError(f"{name} is not a model file: {error}") from None
+    _check_fields(content, name)
+    n_features, names = content["n_features"], content.get("feature_names")
+    return _model(_weights(content.get("weights"), n_features, names, name), content)
 
 
-def _parse(content: Any, name: str) -> LinearModel:
+def _model(weights: NDArray[np.float64], fields: dict[str, Any]) -> LinearModel:
+    return LinearModel(
+        weights,
+        fields.get("feature_names"),
+        fields.get("parameters", {}),
+        fields.get("training", {}),
+    )
+
+
+def _check_fields(content: Any, name: str) -> None:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'{name} is not a model file: "format" must be "{FORMAT}"')
     version = content.get("format_version")
     if version != FORMAT_VERSION:
         raise DataError(
-            f"{name} has format version {version!r}; this program reads version {FORMAT_VERSION}"
+            f"{name} has format version {version!r}; this program reads version {FORMAT_VERSION}: "
+            "use the version of ranksvm that wrote it, or a newer one"
         )
     n_features = content.get("n_features")
     if type(n_features) is not int or not 0 < n_features < 1 << 31:
         raise DataError(f'{name}: "n_features" must be a positive whole number, not {n_features!r}')
     names = content.get("feature_names")
-    if names is not None and not (isinstance(names, list) and len(names) == n_features):
-        raise DataError(f'{name}: "feature_names" must list {n_features} names')
-    parameters, training = content.get("parameters", {}), content.get("training", {})
-    return LinearModel(
-        _weights(content.get("weights"), n_features, names, name), names, parameters, training
-    )
+    if names is not None:
+        if not (isinstance(names, list) and len(names) == n_features):
+            raise DataError(f'{name}: "feature_names" must list {n_features} names')
+        if not all(isinstance(word, str) for word in names) or len(set(names)) < n_features:
+            raise DataError(f'{name}: "feature_names" must be texts, each another')
+    for key in ("parameters", "training"):
+        if not isinstance(content.get(key, {}), dict):
+            raise DataError(f'{name}: "{key}" must give a value for each name')
 
 
 def _weights(
@@ -180,10 +345,21 @@ def _weights(
         if places is not None:
             k = places.get(feature, -1)
         else:
-            k = int(feature) - 1 if feature.isascii() and feature.isdecimal() else -1
+            number = feature.isascii() and feature.isdecimal() and len(feature) <= _MAX_DIGITS
+            k = int(feature) - 1 if number else -1
         if not 0 <= k < n_features:
-            raise DataError(f"{file}: the model has no feature {feature!r}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-            raise DataError(f"{file}: the weight of {feature!r} must be a number, not {value!r}")
+            raise DataError(f"{file}: the model has no feature {feature[:40]!r}")
+        if not _is_finite(value):
+            shown = repr(value) if len(repr(value)) <= 40 else "something else"
+            raise DataError(f"{file}: the weight of {feature!r} must be a number, not {shown}")
         coef[k] = value
     return coef
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False

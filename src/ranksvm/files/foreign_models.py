@@ -1,0 +1,284 @@
+"""The model files of other programs: LIBLINEAR's ranksvm, SVM^rank and SVM^light, plain numbers.
+
+LIBLINEAR-ranksvm (a weight for the bias follows where ``bias`` is not negative)::
+
+    solver_type L2R_L2LOSS_RANKSVM
+    nr_class 2
+    nr_feature 3
+    bias -1
+    w
+    0.25
+    0
+    -1.5
+
+SVM^rank and SVM^light, with a linear kernel: ten lines ``value # what it is`` after the version,
+then lines ``alpha index:value ... #``, whose sum is the weights::
+
+    SVM-light Version V6.20
+    0 # kernel type
+    ...
+    3 # highest feature index
+    ...
+    2 # number of support vectors plus 1
+    0 # threshold b, each following line is a SV (starting with alpha*y)
+    1 1:0.25 3:-1.5 #
+
+Both count features from one and know weights only: no names, no parameters, no certificate. A bias
+or threshold changes no order and is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .model import (
+    LinearModel,
+    check_model,
+    model_form,
+    open_output,
+    parse_model,
+    save_json,
+    save_safetensors,
+)
+from .source import DataError, read_bytes
+
+FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
+
+# Of LIBLINEAR-ranksvm, and of the program that came with the paper on it, by its ways of counting.
+_RANKING_SOLVERS = {
+    b"L2R_L2LOSS_RANKSVM",
+    b"DIRECT_COUNT",
+    b"Y_RBTREE",
+    b"WX_RBTREE",
+    b"SELECTION_TREE",
+    b"AVLTREE",
+    b"AATREE",
+    b"PRSVMP",
+}
+_SVMRANK_HEADER = (
+    "kernel type",
+    "kernel parameter -d",
+    "kernel parameter -g",
+    "kernel parameter -s",
+    "kernel parameter -r",
+    "kernel parameter -u",
+    "highest feature index",
+    "number of training documents",
+    "number of support vectors plus 1",
+    "threshold b, each following line is a SV (starting with alpha*y)",
+)
+_SVMRANK_VALUES = ("0", "3", "1", "1", "1", "empty", "{d}", "0", "2", "0")
+_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_MAX_DIGITS = 10
+
+
+def convert_model(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], to: str | None = None
+) -> LinearModel:
+    """Read a model of any form and write it in another.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A file that `load_model` reads, or weights as text: one number per line.
+    target : str or path-like
+        ``-`` is the standard output.
+    to : {"json", "safetensors", "liblinear", "svmrank", "weights"}, optional
+        "weights" is one number per line. By default what the name of `target` says: .json or
+        .safetensors.
+
+    Returns
+    -------
+    LinearModel
+        What was read.
+
+    Raises
+    ------
+    ValueError
+        If the form is not one of these, or the source is not a model.
+    OutputError
+        If the file cannot be written.
+    """
+    suffix = os.path.splitext(os.fsdecode(target))[1].lower().removeprefix(".")
+    form = suffix if to is None and suffix in FORMS[:2] else to
+    if form is None:
+        raise ValueError(
+            f"the name {os.fsdecode(target)!r} does not tell the form to write: say one of "
+            f"{', '.join(FORMS)}"
+        )
+    if form not in FORMS:
+        raise ValueError(f"a model cannot be written as {form!r}: say one of {', '.join(FORMS)}")
+    model = _load_model_or_weights(source)
+    check_model(model)
+    {
+        "json": save_json,
+        "safetensors": save_safetensors,
+        "liblinear": save_liblinear,
+        "svmrank": save_svmrank,
+        "weights": save_weights,
+    }[form](model, target)
+    return model
+
+
+def save_liblinear(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write a model file of LIBLINEAR-ranksvm."""
+    header = (
+        f"solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature {len(model.coef)}\nbias -1\nw\n"
+    )
+    with open_output(path) as file:
+        file.write(header.encode() + _lines(model.coef))
+
+
+def save_svmrank(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write a model file of SVM^rank 1.00, which SVM^light 6.20 reads as well."""
+    lines = ["SVM-light Version V6.20"]
+    for value, meaning in zip(_SVMRANK_VALUES, _SVMRANK_HEADER, strict=True):
+        blank = "" if value == "empty" else " "
+        lines.append(f"{value.format(d=len(model.coef))}{blank}# {meaning}")
+    features = [f"{k + 1}:{model.coef[k]:.17g} " for k in np.flatnonzero(model.coef).tolist()]
+    lines.append(f"1 {''.join(features)}#\n")
+    with open_output(path) as file:
+        file.write("\n".join(lines).encode())
+
+
+def save_weights(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write one weight per line, as ``numpy.savetxt(path, model.coef, "%.17g")`` does."""
+    with open_output(path) as file:
+        file.write(_lines(model.coef))
+
+
+def _lines(weights: NDArray[np.float64]) -> bytes:
+    return "".join(f"{weight:.17g}\n" for weight in weights.tolist()).encode()
+
+
+def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
+    """Read the text of a model of the form "liblinear" or "svmrank".
+
+    Raises
+    ------
+    DataError
+        If it is not, saying in which line.
+    """
+    lines = text.split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    weights = (_read_liblinear if form == "liblinear" else _read_svmrank)(name, lines)
+    return LinearModel(weights, training={"converted_from": form, "zero_based": False})
+
+
+def _load_model_or_weights(source: str | os.PathLike[str]) -> LinearModel:
+    name, content = read_bytes(source)
+    first = content[:64].tobytes().split(b"\n")[0].strip()
+    if model_form(content[:64].tobytes()) is not None or not _NUMBER.fullmatch(first):
+        return parse_model(name, content)
+    weights = _numbers(name, content.tobytes().splitlines(), 1)
+    return LinearModel(weights, training={"converted_from": "weights"})
+
+
+def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
+    header: dict[bytes, bytes] = {}
+    for k, line in enumerate(lines):
+        key, _, value = line.strip().partition(b" ")
+        if key == b"w":
+            begin = k + 1
+            break
+        if key not in (b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias"):
+            raise _bad(name, k + 1, "solver_type, nr_class, nr_feature, bias or w", line)
+        header[key] = value.strip()
+        _check_liblinear(name, k + 1, key, header[key])
+    else:
+        raise DataError(f"{name} ends at line {len(lines)}, before the line w and the weights")
+    if b"nr_feature" not in header:
+        raise DataError(f"{name}: the line nr_feature is missing")
+    n_features = int(header[b"nr_feature"])
+    n_weights = n_features + (float(header.get(b"bias", b"-1")) >= 0)
+    if len(lines) - begin != n_weights:
+        raise DataError(
+            f"{name} has {len(lines) - begin} weights after line {begin}, but nr_feature and bias "
+            f"ask for {n_weights}"
+        )
+    return _numbers(name, lines[begin:], begin + 1)[:n_features]
+
+
+def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:
+    if key == b"solver_type" and value not in _RANKING_SOLVERS:
+        raise _bad(name, number, "a ranking solver (L2R_L2LOSS_RANKSVM)", value)
+    if key == b"nr_class" and value != b"2":
+        raise _bad(name, number, "nr_class 2, as a ranking model has", value)
+    if key == b"nr_feature":
+        _positive(name, number, value)
+    if key == b"bias" and not _NUMBER.fullmatch(value):
+        raise _bad(name, number, "a number", value)
+
+
+def _read_svmrank(name: str, lines: list[bytes]) -> NDArray[np.float64]:
+    begin = 1 + len(_SVMRANK_HEADER)
+    if len(lines) < begin:
+        raise DataError(f"{name} ends at line {len(lines)}: the header has {begin} lines")
+    values = []
+    for k, meaning in enumerate(_SVMRANK_HEADER):
+        value, _, found = lines[k + 1].partition(b"#")
+        if not found.strip().startswith(meaning.split(",")[0].encode()):
+            raise _bad(name, k + 2, f"a value and # {meaning.split(',')[0]}", lines[k + 1])
+        values.append(value.strip())
+    if values[0] != b"0":
+        raise _bad(name, 2, "0, the linear kernel: other kernels have no weights", values[0])
+    n_features = _positive(name, 8, values[6])
+    n_vectors = _positive(name, 10, values[8]) - 1
+    if not _NUMBER.fullmatch(values[9]):
+        raise _bad(name, 11, "a number", values[9])
+    if len(lines) - begin != n_vectors:
+        raise DataError(
+            f"{name} has {len(lines) - begin} support vectors after line {begin}, but line 10 "
+            f"says {n_vectors}"
+        )
+    weights = np.zeros(n_features)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for number, line in enumerate(lines[begin:], begin + 1):
+            _add_vector(name, number, line, weights)
+    return weights
+
+
+def _add_vector(name: str, number: int, line: bytes, weights: NDArray[np.float64]) -> None:
+    words = line.partition(b"#")[0].split()
+    if not words or not _NUMBER.fullmatch(words[0]):
+        raise _bad(name, number, "a number and features", line)
+    alpha = float(words[0])
+    for word in words[1:]:
+        index, _, value = word.partition(b":")
+        if index == b"qid":
+            continue
+        k = int(index) if index.isdigit() and len(index) <= _MAX_DIGITS else 0
+        if not 1 <= k <= len(weights) or not _NUMBER.fullmatch(value):
+            raise _bad(name, number, f"index:value with an index from 1 to {len(weights)}", word)
+        weights[k - 1] += alpha * float(value)
+        if not np.isfinite(weights[k - 1]):
+            raise _bad(name, number, "finite weights", word)
+
+
+def _numbers(name: str, lines: list[bytes], first: int) -> NDArray[np.float64]:
+    """Read one finite number per line."""
+    for number, line in enumerate(lines, first):
+        if not _NUMBER.fullmatch(line.strip()):
+            raise _bad(name, number, "one finite weight per line", line)
+    numbers = np.array([float(line) for line in lines], dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise _bad(name, first + int(bad[0]), "one finite weight per line", lines[bad[0]])
+    return numbers
+
+
+def _positive(name: str, number: int, value: bytes) -> int:
+    fits = value.isdigit() and len(value) <= _MAX_DIGITS
+    if not fits or not 0 < int(value) < 1 << 31:
+        raise _bad(name, number, "a positive whole number", value)
+    return int(value)
+
+
+def _bad(name: str, number: int, expected: str, found: bytes) -> DataError:
+    shown = found.strip()[:40].decode("utf-8", "backslashreplace")
+    return DataError(f"{name}, line {number}: expected {expected}, found {shown!r}")
