@@ -331,12 +331,28 @@ def modules_of(*arguments, cwd):
 
 def test_only_what_is_needed_is_imported(wine, tmp_path):
     folder = wine[0]
+    (tmp_path / "c.cfg").write_text(f"[Input]\ntrain_set={folder}/data.svm\n[Output]\nmodel=m\n")
     assert not modules_of("--help", cwd=tmp_path) & {"numpy", "scipy", "sklearn", "matplotlib"}
     for arguments in (
         ["train", folder / "data.svm", "m"],
         ["predict", folder / "model.json", folder / "data.svm"],
         ["evaluate", folder / "data.svm", folder / "model.json"],
+        ["run", tmp_path / "c.cfg"],
     ):
         loaded = modules_of(*arguments, cwd=tmp_path)
         assert "numpy" in loaded
         assert not loaded & {"scipy", "sklearn", "matplotlib", "pandas"}
+
+
+def test_trec_run(tmp_path):
+    data, model = tmp_path / "data.svm", tmp_path / "model.json"
+    data.write_text("1 qid:a 1:1 # docid = d1\n0 qid:a 1:2 #docid=d2 x\n1 qid:b 1:3 # docid = d1\n")
+    assert ranksvm("train", data, model).returncode == 0
+    process = ranksvm("predict", model, data, "-", "--trec")
+    words = [line.split() for line in process.stdout.splitlines()]
+    found = [(word[0], word[2], word[3]) for word in words]
+    assert found == [("a", "d1", "1"), ("a", "d2", "2"), ("b", "d1", "1")]
+    data.write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    assert_refused(ranksvm("predict", model, data, "-", "--trec"), "lacks a '#docid = ...'")
+    data.write_text("1 1:1 # docid = a\n0 1:2 # docid = b\n")
+    assert_refused(ranksvm("predict", model, data, "-", "--trec"), "lacks qids")

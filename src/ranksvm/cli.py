@@ -1,4 +1,4 @@
-"""The command line: ``ranksvm train | predict | evaluate``.
+"""The command line: ``ranksvm train | predict | evaluate | run``.
 
 Only argparse is imported before the arguments are known, so that ``--help`` is instant.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .cli_models import add_commands as add_model_commands
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def build_parser() -> _Parser:
     _add_train(commands)
     _add_predict(commands)
     _add_evaluate(commands)
+    _add_run(commands)
+    add_model_commands(commands)
     return parser
 
 
@@ -102,6 +105,11 @@ def _add_predict(commands: Any) -> None:
     predict.add_argument(
         "scores", metavar="SCORES", nargs="?", default="-", help="file to write (default: stdout)"
     )
+    predict.add_argument(
+        "--trec",
+        action="store_true",
+        help="write a TREC run, for trec_eval; DATA must have qids and '#docid = ...' in every row",
+    )
     _add_common(predict)
 
 
@@ -119,6 +127,17 @@ def _add_evaluate(commands: Any) -> None:
     _add_common(evaluate)
 
 
+def _add_run(commands: Any) -> None:
+    run = commands.add_parser("run", help="do what a config file of TreeRankSVM asks for")
+    _complete_run(run)
+
+
+def _complete_run(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Train, predict and measure as a config file of TreeRankSVM asks for."
+    parser.set_defaults(run=_run_config, parser=parser)
+    parser.add_argument("config", metavar="CONFIG", help="config file, or - for stdin")
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
@@ -131,7 +150,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
-    from .files.model import LinearModel, save_model
+    from .files.model import save_model
+    from .jobs import summary, trained_model
     from .parameters import Parameters
     from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
@@ -156,47 +176,37 @@ def _train(args: argparse.Namespace) -> None:
     fit = train(
         X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
     )
-    result = fit.result
-    training = {
-        "objective": result.value,
-        "dual_gap": result.dual_gap,
-        "status": str(result.status),
-        "solver": result.solver,
-        "n_iter": result.n_iter,
-        "n_samples": X.shape[0],
-        "n_queries": fit.n_queries,
-        "n_pairs": fit.n_pairs,
-        "data": rows.name,
-        "zero_based": rows.zero_based,
-    }
-    model = LinearModel(result.weights, parameters=vars(parameters), training=training)
-    save_model(model, args.model)
-    _say(
-        args,
-        f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
-        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
-        f"{X.shape[0]} rows, {X.shape[1]} features, {fit.n_queries} queries, {fit.n_pairs} pairs",
-    )
+    save_model(trained_model(fit, rows, parameters), args.model)
+    _say(args, summary(fit, rows))
     if args.plot:
-        save_figure(ConvergenceDisplay(result.history).plot(tol=args.tol).figure_, args.plot)
+        save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
 
 
 def _predict(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import load_model
     from .files.scores import write_scores
+    from .files.trec import write_trec_run
     from .threads import resolve_threads
 
     check_output(args.scores)
     model = load_model(args.model)
-    _, X = _read(args, model)
-    write_scores(args.scores, model.predict(X, resolve_threads(args.threads)))
+    rows, X = _read(args, model, comments=args.trec)
+    docids = rows.docids
+    if args.trec and (rows.qid is None or docids is None):
+        missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
+        raise ValueError(f"{rows.name} lacks {missing}, which a TREC run needs; leave out --trec")
+    scores = model.predict(X, resolve_threads(args.threads))
+    if args.trec and rows.qid is not None and docids is not None:
+        write_trec_run(args.scores, rows.qid, docids, scores)
+    else:
+        write_scores(args.scores, scores)
 
 
 def _evaluate(args: argparse.Namespace) -> None:
     from .files.model import is_model_file, load_model
     from .files.scores import read_scores
-    from .metrics import lost_pairs
+    from .jobs import performance
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
@@ -208,55 +218,32 @@ def _evaluate(args: argparse.Namespace) -> None:
         rows, _ = _read(args)
         scores = read_scores(args.scores, len(rows.labels), rows.name)
 
-    lost, pairs = lost_pairs(
-        rows.labels, scores, rows.qid, sample_weight=rows.cost, n_threads=threads
-    )
-    pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
-    print_line = sys.stdout.write
-    print_line(f"{'':20} {'all pairs':>12} {'query mean':>12}\n")
-    print_line(f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n")
-    print_line(f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n")
+    sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
+
+
+def _run_config(args: argparse.Namespace) -> None:
+    from .config_run import run_config
+
+    run_config(args.config)
 
 
 def _read(
-    args: argparse.Namespace, model: LinearModel | None = None
+    args: argparse.Namespace, model: LinearModel | None = None, *, comments: bool = False
 ) -> tuple[SvmlightFile, DesignMatrix]:
     """Read DATA; for a model, with its features."""
-    from .design_matrix import DesignMatrix
     from .files.svmlight import read_svmlight
+    from .jobs import design_matrix, fit_to_model
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
     from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
-    rows = read_svmlight(args.data, zero_based=from_zero or "auto", n_threads=threads)
-    width = rows.n_features if model is None else _fit_to_model(args, rows, model)
-    if width == rows.n_features and rows.density > 0.5:
-        return rows, DesignMatrix.from_array(rows.dense(n_threads=threads))
-    return rows, DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, width)
-
-
-def _fit_to_model(args: argparse.Namespace, rows: SvmlightFile, model: LinearModel) -> int:
-    """Refuse data whose features cannot be those of the model; return how many the model has."""
-    from .files.svmlight import DataError
-
-    n_features = len(model.coef)
-    if rows.zero_based and model.training.get("zero_based") is False:
-        raise DataError(
-            f"{rows.name} counts features from zero but the model was trained on a file that "
-            "counts from one"
-        )
-    if rows.n_features > n_features:
-        raise DataError(
-            f"{rows.name} has {rows.n_features} features but the model was trained with "
-            f"{n_features}"
-        )
-    if rows.n_features < n_features:
-        _say(
-            args,
-            f"note: {rows.name} ends at feature {rows.n_features}; the other "
-            f"{n_features - rows.n_features} of the model count as zero",
-        )
-    return n_features
+    rows = read_svmlight(
+        args.data, zero_based=from_zero or "auto", comments=comments, n_threads=threads
+    )
+    width = rows.n_features
+    if model is not None:
+        width = fit_to_model(rows, model, lambda note: _say(args, note))
+    return rows, design_matrix(rows, width, threads)
 
 
 def _say(args: argparse.Namespace, message: str) -> None:
@@ -282,6 +269,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not hasattr(args, "run"):
         parser.print_help()
         return 0
+    return _run(args)
+
+
+def rank_svm(argv: Sequence[str] | None = None) -> int:
+    """Run a config file, as the program of TreeRankSVM does; return the exit status of `main`."""
+    parser = _Parser(prog="rank_svm")
+    _complete_run(parser)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.refuse(unknown)
     return _run(args)
 
 

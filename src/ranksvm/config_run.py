@@ -1,0 +1,148 @@
+"""Doing what a config file asks for: train, predict, measure."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .config import Config, read_config
+from .config_data import Scored, read_scored, read_training
+from .files.atomic import OutputError, check_output
+from .files.model import LinearModel, load_model, save_model
+from .files.scores import write_scores
+from .files.source import DataError, StrPath
+from .files.svmlight import SvmlightFile
+from .jobs import design_matrix, performance, summary, trained_model
+from .metrics import lost_pairs
+from .progress import IterationTable
+from .threads import resolve_threads
+from .training import train
+
+Vector = NDArray[np.float64]
+
+_PICKLE_ENDINGS = (".pckl", ".pkl", ".pickle")
+
+
+def run_config(path: StrPath) -> None:
+    """Do what a config file asks for.
+
+    Everything that is read is read, and everything that is written is known to have a place,
+    before training begins. Status and measures go to the standard output.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Raises
+    ------
+    DataError
+        If the config file or a file that it names cannot be read or do not go together.
+    OutputError
+        If an output cannot be written.
+    ValueError
+        If there is nothing to learn from.
+    """
+    config = read_config(path)
+    _check_outputs(config)
+    model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
+    training = read_training(config) if config.trains else None
+    test = read_scored(config, model)
+    measures = config.measures and _can_be_measured(config, test)
+    if training is not None:
+        model = _train(config, training)
+    scores = test.scores
+    if config.predicts and model is not None and test.rows is not None:
+        scores = _predict(config, model, test.rows)
+    if measures and scores is not None:
+        threads = resolve_threads(config.parameters.n_threads)
+        _stream(config).write(performance(test.labels, scores, test.qid, test.cost, threads))
+
+
+def _check_outputs(config: Config) -> None:
+    for entry in config.outputs.values():
+        try:
+            check_output(entry.value)
+        except OutputError as error:
+            raise OutputError(f"{config.name}, line {entry.line}: {error}") from None
+
+
+def _can_be_measured(config: Config, test: Scored) -> bool:
+    """Whether some labels differ; a test set may have arbitrary ones if predictions are written."""
+    try:
+        lost_pairs(test.labels, test.labels, test.qid, sample_weight=test.cost)
+    except ValueError as error:
+        if "test_set" in config.inputs and "predicted_labels" in config.outputs:
+            _say(config, f"note: {test.name} is not measured: {error}")
+            return False
+        raise DataError(f"{test.name} cannot be measured: {error}") from None
+    return True
+
+
+def _stream(config: Config) -> TextIO:
+    """Return the standard output, or the standard error where the former takes an output file."""
+    names = {entry.value for entry in config.outputs.values()}
+    return sys.stderr if names & {"-", "/dev/stdout"} else sys.stdout
+
+
+def _say(config: Config, message: str) -> None:
+    if config.verbose:
+        _stream(config).write(message + "\n")
+
+
+def _train(config: Config, rows: SvmlightFile) -> LinearModel:
+    parameters = config.parameters
+    X = design_matrix(rows, rows.n_features, resolve_threads(parameters.n_threads))
+    table = IterationTable(_stream(config)) if config.verbose else None
+    fit = train(
+        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
+    )
+    _say(config, summary(fit, rows))
+    model = trained_model(fit, rows, parameters)
+    if "model" in config.outputs:
+        file = config.outputs["model"].value
+        save_model(model, file)
+        hint = " (as JSON text, not a pickle)" if file.endswith(_PICKLE_ENDINGS) else ""
+        _say(config, f"wrote the model to {file}{hint}")
+    return model
+
+
+def _predict(config: Config, model: LinearModel, rows: SvmlightFile) -> Vector:
+    n_features = len(model.coef)
+    if rows.n_features != n_features:
+        _say(config, _note_on_width(rows, n_features))
+    threads = resolve_threads(config.parameters.n_threads)
+    scores = model.predict(design_matrix(_first(rows, n_features), n_features, threads), threads)
+    if "predicted_labels" in config.outputs:
+        file = config.outputs["predicted_labels"].value
+        write_scores(file, scores)
+        _say(config, f"wrote {len(scores)} predictions to {file}")
+    return scores
+
+
+def _note_on_width(rows: SvmlightFile, n_features: int) -> str:
+    difference = rows.n_features - n_features
+    if difference > 0:
+        return (
+            f"note: the last {difference} of the {rows.n_features} features of {rows.name} were "
+            "not seen in training and weigh nothing"
+        )
+    return f"note: {rows.name} lacks the last {-difference} of the {n_features} features"
+
+
+def _first(rows: SvmlightFile, n_features: int) -> SvmlightFile:
+    """Leave out the features that training has not seen: their weight would be zero."""
+    if rows.n_features <= n_features:
+        return rows
+    known = rows.indices < n_features
+    ends = np.concatenate([[0], np.cumsum(known)])
+    return replace(
+        rows,
+        indptr=ends[rows.indptr],
+        indices=rows.indices[known],
+        values=rows.values[known],
+        n_features=n_features,
+    )

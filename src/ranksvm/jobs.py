@@ -1,0 +1,119 @@
+"""What the command line and config files both do between reading and writing files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .design_matrix import DesignMatrix
+from .files.model import LinearModel
+from .files.source import DataError
+from .files.svmlight import SvmlightFile
+from .fingerprint import fingerprint
+from .metrics import lost_pairs
+from .parameters import Parameters
+from .training import Fit
+
+Vector = NDArray[np.float64]
+
+
+def design_matrix(rows: SvmlightFile, n_features: int, n_threads: int) -> DesignMatrix:
+    """Return the features of rows, at least as wide as they are, dense if that takes less room."""
+    if n_features == rows.n_features and rows.density > 0.5:
+        return DesignMatrix.from_array(rows.dense(n_threads=n_threads))
+    return DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, n_features)
+
+
+def counts_from_one(model: LinearModel | None) -> bool:
+    """Whether a model was trained on a file that counts features from one."""
+    return model is not None and model.training.get("zero_based") is False
+
+
+def fit_to_model(rows: SvmlightFile, model: LinearModel, note: Callable[[str], None]) -> int:
+    """Refuse data whose features cannot be those of the model; return how many the model has.
+
+    Parameters
+    ----------
+    rows : SvmlightFile
+    model : LinearModel
+    note : callable
+        Is told of data that end before the features of the model do.
+
+    Raises
+    ------
+    DataError
+        If the data count from zero and the model from one, or the data have more features.
+    """
+    n_features = len(model.coef)
+    require_same_base(rows, model)
+    if rows.n_features > n_features:
+        raise DataError(
+            f"{rows.name} has {rows.n_features} features but the model was trained with "
+            f"{n_features}"
+        )
+    if rows.n_features < n_features:
+        note(
+            f"note: {rows.name} ends at feature {rows.n_features}; the other "
+            f"{n_features - rows.n_features} of the model count as zero"
+        )
+    return n_features
+
+
+def require_same_base(rows: SvmlightFile, model: LinearModel) -> None:
+    """Refuse data that count features from zero for a model that counts from one."""
+    if rows.zero_based and counts_from_one(model):
+        raise DataError(
+            f"{rows.name} counts features from zero but the model was trained on a file that "
+            "counts from one"
+        )
+
+
+def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> LinearModel:
+    """Return the model of a fit, with what there is to know about its training."""
+    result = fit.result
+    training = {
+        "objective": result.value,
+        "dual_gap": result.dual_gap,
+        "status": str(result.status),
+        "solver": result.solver,
+        "n_iter": result.n_iter,
+        "n_samples": len(rows.labels),
+        "n_queries": fit.n_queries,
+        "n_pairs": fit.n_pairs,
+        "data": rows.name,
+        "zero_based": rows.zero_based,
+        "fingerprint": fingerprint(rows, rows.labels, rows.qid),
+    }
+    return LinearModel(result.weights, parameters=vars(parameters), training=training)
+
+
+def summary(fit: Fit, rows: SvmlightFile) -> str:
+    """Return a line that says how training ended."""
+    result = fit.result
+    return (
+        f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
+        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
+        f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
+        f"{fit.n_pairs} pairs"
+    )
+
+
+def performance(
+    labels: Vector, scores: Vector, qid: ArrayLike | None, cost: Vector | None, n_threads: int
+) -> str:
+    """Return a table of pairwise accuracy and ranking error, pooled and as a mean of queries.
+
+    Raises
+    ------
+    ValueError
+        If there is no preference pair.
+    """
+    lost, pairs = lost_pairs(labels, scores, qid, sample_weight=cost, n_threads=n_threads)
+    pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
+    return (
+        f"{'':20} {'all pairs':>12} {'query mean':>12}\n"
+        f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n"
+        f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n"
+    )
