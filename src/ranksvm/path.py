@@ -101,7 +101,8 @@ def ranksvm_path(
     X, y = check_X_y(
         X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
     )
-    grid = np.logspace(-3, 3, 7) if Cs is None else np.atleast_1d(np.asarray(Cs, dtype=np.float64))
+    given = np.logspace(-3, 3, 7) if Cs is None else Cs
+    grid: Vector = np.atleast_1d(np.asarray(given, dtype=np.float64))
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
     of_each = [Parameters(C=float(C), **parameters) for C in grid]

@@ -187,7 +187,7 @@ def write_qids(path: StrPath, qid: ArrayLike) -> None:
 
 def _row_starts(text: Bytes) -> NDArray[np.int64]:
     """Return where the first word of each row is."""
-    starts = np.concatenate([[0], np.flatnonzero(text == ord("\n")) + 1])
+    starts: NDArray[np.int64] = np.concatenate([[0], np.flatnonzero(text == ord("\n")) + 1])
     starts = starts[starts < len(text)]
     buffer = text.data
     keep = np.ones(len(starts), dtype=bool)
@@ -195,7 +195,8 @@ def _row_starts(text: Bytes) -> NDArray[np.int64]:
         begin = int(starts[k])
         keep[k] = _NO_ROW.match(buffer, begin) is None
         starts[k] = _end(_BLANKS, buffer, begin)
-    return starts[keep]
+    kept: NDArray[np.int64] = starts[keep]
+    return kept
 
 
 def _end(pattern: re.Pattern[bytes], buffer: memoryview, begin: int) -> int:

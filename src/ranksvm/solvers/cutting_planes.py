@@ -45,9 +45,9 @@ class CuttingPlanes:
         self.n_threads = n_threads
         self.lower_bound = 0.0
         self.minimizer: Vector = np.zeros(size)
-        self._slopes = np.empty((16, size))
-        self._offsets = np.zeros(0)
-        self._ages = np.zeros(0, dtype=np.int64)
+        self._slopes: NDArray[np.float64] = np.empty((16, size))
+        self._offsets: Vector = np.zeros(0)
+        self._ages: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         # The first element is the plane 0, which makes an inequality of the sum of the weights.
         self._qp = _core.SimplexQp()
         self._qp.add(np.zeros(1), 0.0)
