@@ -292,11 +292,11 @@ def test_rescaled_planes_are_those_of_a_rescaled_risk(kind, seed, factor):
     G, offsets = gram(factor * A, factor * b)
     noise = 256 * EPS * np.abs(G).max()
     everything = -make_qp(G, offsets).objective
-    # Planes that had been dropped are missed here, so that this bound may be the lower one.
     assert planes.lower_bound <= everything * (1 + 1e-9) + noise
-    assert len(planes) < len(b) or planes.lower_bound == pytest.approx(
-        fresh.lower_bound, rel=1e-9, abs=noise
-    )
+    # Planes that had been dropped are missed here; and planes of very different lengths are true
+    # bounds, but not always the tightest.
+    if len(planes) == len(b) and "scaled" not in kind:
+        assert planes.lower_bound == pytest.approx(fresh.lower_bound, rel=1e-9, abs=noise)
     here = model_value(factor * A, factor * b, planes.minimizer)
     assert planes.lower_bound <= here * (1 + 1e-9) + noise
 

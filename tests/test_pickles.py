@@ -89,7 +89,7 @@ def test_arrays_of_python_2_are_read(tmp_path):
         (builtins.eval, ("open('pwned', 'w')",), r"(builtins|__builtin__)\.eval"),
         (builtins.exec, ("open('pwned', 'w')",), r"(builtins|__builtin__)\.exec"),
         (builtins.getattr, ("", "join"), r"(builtins|__builtin__)\.getattr"),
-        (builtins.open, ("pwned", "w"), r"i?_?o\w*\.open"),
+        (builtins.open, ("pwned", "w"), r"(_io|io|builtins|__builtin__)\.open"),
         (builtins.set, ([1],), r"(builtins|__builtin__)\.set"),
         (subprocess.Popen, (["touch", "pwned"],), r"(subprocess|commands)\.Popen"),
         (np.load, ("pwned",), r"numpy\.load"),
