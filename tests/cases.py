@@ -1,6 +1,7 @@
 """Problems and comparisons that several test files use."""
 
 import numpy as np
+import pytest
 from hypothesis import note
 
 import reference
@@ -15,6 +16,27 @@ def make_problem(seed, n=30, d=4, n_queries=3, n_levels=4):
     latent = X @ rng.normal(size=d) + rng.normal(size=n)
     y = np.floor(n_levels * np.argsort(np.argsort(latent)) / n)
     return X, y, rng.integers(0, n_queries, n)
+
+
+def optimum(loss, X, y, qid, C, normalize="documents", **weights):
+    """The minimiser and the minimum, by explicit pairs."""
+    pairs = reference.enumerate_pairs(y, qid, **weights)
+    pairs = reference.normalize_pairs(pairs, C, normalize, **weights)
+    if loss == "hinge":
+        w = reference.minimize_hinge(pairs, X)
+        return w, reference.hinge_objective(pairs, X, w)
+    w = reference.minimize_squared_hinge(pairs, X)
+    return w, reference.objective(pairs, X, w)
+
+
+def assert_optimal(model, w, value, known=0.0):
+    """Optimal to its tolerance; w itself is, to the relative gap `known`."""
+    assert model.status_ == "converged"
+    assert 0 <= model.dual_gap_ <= model.tol
+    assert model.objective_ == pytest.approx(value, rel=1e-9)
+    # |w - w*|^2 <= 2 (P - P*), as P is strongly convex.
+    radius = np.sqrt(2 * model.tol * value) + np.sqrt(2 * known * value)
+    assert np.linalg.norm(model.coef_ - w) <= radius + 1e-9
 
 
 def make_losses(Loss, ranking, **options):

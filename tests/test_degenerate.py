@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reference
+from cases import optimum
 from ranksvm import ConvergenceWarning, RankSVM
 from ranksvm.names import LOSSES, SOLVERS
 
@@ -53,21 +54,13 @@ every_loss = pytest.mark.parametrize("loss", LOSSES)
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
-def optimum(X, y, qid, loss, C=1.0, normalize="documents"):
-    pairs = reference.enumerate_pairs(y, qid)
-    pairs = reference.normalize_pairs(pairs, C, normalize)
-    if loss == "hinge":
-        return reference.hinge_objective(pairs, X, reference.minimize_hinge(pairs, X))
-    return reference.objective(pairs, X, reference.minimize_squared_hinge(pairs, X))
-
-
 @every_loss
 @every_solver
 @pytest.mark.parametrize("name", EASY)
 def test_easy_ones_are_solved(name, solver, loss):
     X, y, qid, parameters = EASY[name]
     model = RankSVM(loss=loss, solver=solver, tol=1e-6, **parameters).fit(X, y, qid)
-    value = optimum(X, y, qid, loss, **parameters)
+    _, value = optimum(loss, X, y, qid, **{"C": 1.0, **parameters})
     assert model.status_ == "converged"
     assert model.dual_gap_ <= 1e-6
     assert value * (1 - 1e-10) <= model.objective_ <= value * (1 + 1e-6 + 1e-10)
@@ -83,7 +76,7 @@ def test_hard_ones_are_solved_or_warned_of(name, solver, loss):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y, qid)
-    value = optimum(X, y, qid, loss, **parameters)
+    _, value = optimum(loss, X, y, qid, **{"C": 1.0, **parameters})
     assert all(warning.category is ConvergenceWarning for warning in caught)
     assert bool(caught) == (model.status_ != "converged")
     assert (model.dual_gap_ <= 1e-3) == (model.status_ == "converged")

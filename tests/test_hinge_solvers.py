@@ -1,12 +1,14 @@
 """The hinge loss: every solver reaches the optimum of the quadratic programme over all pairs."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
+import cases
 import reference
 from cases import make_problem
 from ranksvm import ConvergenceWarning, RankSVM
@@ -20,19 +22,8 @@ every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_normalization = pytest.mark.parametrize("normalize", NORMALIZATIONS)
 
 
-def optimum(X, y, qid, C, normalize="documents", **weights):
-    pairs = reference.enumerate_pairs(y, qid, **weights)
-    pairs = reference.normalize_pairs(pairs, C, normalize, **weights)
-    w = reference.minimize_hinge(pairs, X)
-    return w, reference.hinge_objective(pairs, X, w)
-
-
-def assert_optimal(model, w, value):
-    assert model.status_ == "converged"
-    assert 0 <= model.dual_gap_ <= model.tol
-    assert model.objective_ == pytest.approx(value, rel=1e-9)
-    # |w - w*|^2 <= 2 (P - P*), as P is strongly convex.
-    assert np.linalg.norm(model.coef_ - w) <= np.sqrt(4 * model.tol * value) + 1e-9
+optimum = partial(cases.optimum, "hinge")
+assert_optimal = partial(cases.assert_optimal, known=1e-11)  # as the oracle is
 
 
 # --- the optimum ----------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import reference
-from cases import make_problem
+from cases import make_problem, optimum
 from ranksvm import ConvergenceWarning, RankSVM, ranksvm_path
 from ranksvm.names import LOSSES, SOLVERS
 
@@ -12,14 +11,6 @@ CS = [1e-3, 0.1, 1.0, 30.0]
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
-
-
-def optimum(X, y, qid, C, loss, normalize="documents", **weights):
-    pairs = reference.enumerate_pairs(y, qid, **weights)
-    pairs = reference.normalize_pairs(pairs, C, normalize, **weights)
-    if loss == "hinge":
-        return reference.hinge_objective(pairs, X, reference.minimize_hinge(pairs, X))
-    return reference.objective(pairs, X, reference.minimize_squared_hinge(pairs, X))
 
 
 def assert_path(path, values, tol):
@@ -40,7 +31,7 @@ def test_each_C_has_the_solution_of_its_own_fit(solver, loss, normalize):
     path = ranksvm_path(X, y, qid, grid, **options)
     assert path.Cs.tolist() == grid
     assert path.coefs.shape == (len(grid), X.shape[1])
-    assert_path(path, [optimum(X, y, qid, C, loss, normalize) for C in grid], 1e-6)
+    assert_path(path, [optimum(loss, X, y, qid, C, normalize)[1] for C in grid], 1e-6)
     for C, coef, objective in zip(grid, path.coefs, path.objectives, strict=True):
         model = RankSVM(C, **options).fit(X, y, qid)
         assert objective == pytest.approx(model.objective_, rel=2e-6)
@@ -55,7 +46,7 @@ def test_the_order_of_the_grid_does_not_matter(loss):
     path = ranksvm_path(X, y, qid, grid, loss=loss, tol=1e-6)
     rising = ranksvm_path(X, y, qid, sorted(grid), loss=loss, tol=1e-6)
     assert path.Cs.tolist() == grid
-    assert_path(path, [optimum(X, y, qid, C, loss) for C in grid], 1e-6)
+    assert_path(path, [optimum(loss, X, y, qid, C)[1] for C in grid], 1e-6)
     order = np.argsort(grid, kind="stable")
     np.testing.assert_array_equal(path.coefs[order], rising.coefs)
     np.testing.assert_array_equal(path.objectives[order], rising.objectives)
@@ -94,7 +85,7 @@ def test_weights_are_heeded(loss):
         "query_weight": rng.uniform(1, 2, 3)[qid],
     }
     path = ranksvm_path(X, y, qid, CS, loss=loss, tol=1e-5, normalize="queries", **weights)
-    values = [optimum(X, y, qid, C, loss, "queries", **weights) for C in CS]
+    values = [optimum(loss, X, y, qid, C, "queries", **weights)[1] for C in CS]
     assert_path(path, values, 1e-5)
 
 
@@ -103,7 +94,7 @@ def test_the_default_grid(loss):
     X, y, qid = make_problem(6)
     path = ranksvm_path(X, y, qid, loss=loss, tol=1e-2)
     np.testing.assert_allclose(path.Cs, [1e-3, 1e-2, 0.1, 1, 10, 100, 1000])
-    assert_path(path, [optimum(X, y, qid, C, loss) for C in path.Cs], 1e-2)
+    assert_path(path, [optimum(loss, X, y, qid, C)[1] for C in path.Cs], 1e-2)
 
 
 @every_loss
@@ -134,7 +125,7 @@ def test_callback_ends_one_C_and_not_the_others(loss):
     path = ranksvm_path(X, y, qid, CS, loss=loss, tol=1e-6, callback=lambda C, line: C == 0.1)
     assert path.statuses == ["converged", "stopped", "converged", "converged"]
     assert len(path.histories[1]) == 1
-    values = [optimum(X, y, qid, C, loss) for C in CS]
+    values = [optimum(loss, X, y, qid, C)[1] for C in CS]
     assert path.objectives[1] * (1 - path.dual_gaps[1]) <= values[1]
     assert path.objectives[3] <= values[3] * (1 + 1e-6)
 

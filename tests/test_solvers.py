@@ -1,11 +1,13 @@
 import lzma
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import cases
 import reference
-from cases import make_problem
+from cases import assert_optimal, make_problem
 from ranksvm import ConvergenceWarning, RankSVM, load_svmlight
 from ranksvm.pair_loss import COUNTINGS
 
@@ -17,19 +19,7 @@ every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_normalization = pytest.mark.parametrize("normalize", NORMALIZATIONS)
 
 
-def optimum(X, y, qid, C, normalize, **weights):
-    pairs = reference.enumerate_pairs(y, qid, **weights)
-    pairs = reference.normalize_pairs(pairs, C, normalize, **weights)
-    w = reference.minimize_squared_hinge(pairs, X)
-    return w, reference.objective(pairs, X, w)
-
-
-def assert_optimal(model, w, value):
-    assert model.status_ == "converged"
-    assert 0 <= model.dual_gap_ <= model.tol
-    assert model.objective_ == pytest.approx(value, rel=1e-9)
-    # |w - w*|^2 <= 2 (P - P*), as P is strongly convex.
-    assert np.linalg.norm(model.coef_ - w) <= np.sqrt(2 * model.tol * value) + 1e-9
+optimum = partial(cases.optimum, "squared_hinge")
 
 
 # --- the optimum ----------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ class Fit:
     result: SolverResult
     n_pairs: int | float
     n_queries: int
-    c: float
 
 
 def train(
@@ -75,7 +74,7 @@ def train(
     problem = Problem(X, y, qid, parameters, sample_weight, query_weight)
     result = problem.minimize(parameters, w0, callback)
     warn_unless_converged(result, parameters)
-    return Fit(result, problem.n_pairs, problem.n_queries, problem.objective.c)
+    return Fit(result, problem.n_pairs, problem.n_queries)
 
 
 class Problem:

@@ -8,7 +8,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import IO, Any, Literal
 
 _TEMPORARY = ".ranksvm-"
@@ -124,3 +124,16 @@ def _replacement(target: str, mode: str) -> Iterator[IO[Any]]:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+@contextmanager
+def open_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that is written whole or not at all, compressed if its name says so."""
+    from .source import opener_of_compressed
+
+    compressed = opener_of_compressed(os.fsdecode(path))
+    with (
+        atomic_write(path, "wb") as raw,
+        nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
+    ):
+        yield file

@@ -35,11 +35,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from .atomic import open_output
 from .model import (
     LinearModel,
     check_model,
     model_form,
-    open_output,
     parse_model,
     save_json,
     save_safetensors,

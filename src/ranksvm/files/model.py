@@ -24,16 +24,15 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..design_matrix import DesignMatrix
-from .atomic import atomic_write
+from .atomic import open_output
 from .pickles import looks_like_pickle, read_pickle
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
 from .source import DataError, opener_of_compressed, read_bytes
@@ -127,17 +126,6 @@ def save_safetensors(model: LinearModel, path: str | os.PathLike[str]) -> None:
         metadata[key] = json.dumps(value, allow_nan=False, ensure_ascii=False)
     with open_output(path) as file:
         write_safetensors(file, model.coef, metadata)
-
-
-@contextmanager
-def open_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that is written whole or not at all, compressed if its name says so."""
-    compressed = opener_of_compressed(os.fsdecode(path))
-    with (
-        atomic_write(path, "wb") as raw,
-        nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
-    ):
-        yield file
 
 
 def _json(value: Any) -> Any:

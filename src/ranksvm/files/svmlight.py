@@ -7,10 +7,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -18,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ranksvm import _core
-from ranksvm.files.atomic import atomic_write
-from ranksvm.files.source import DataError, StrPath, opener_of_compressed, read_bytes
+from ranksvm.files.atomic import open_output
+from ranksvm.files.source import DataError, StrPath, read_bytes
 from ranksvm.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -303,12 +301,7 @@ def dump_svmlight(
     )
     if columns.cost is not None and columns.cost.min(initial=0.0) < 0:
         raise ValueError(f"cost must not be negative, found {columns.cost.min()}")
-    name = os.fsdecode(path)
-    compressed = opener_of_compressed(name)
-    with (
-        atomic_write(name, "wb") as raw,
-        nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
-    ):
+    with open_output(path) as file:
         for text in format_rows(X, columns, zero_based):
             file.write(text)
 
