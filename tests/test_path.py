@@ -179,3 +179,11 @@ def test_inputs_are_left_alone():
         array.flags.writeable = False
     ranksvm_path(*inputs, loss="hinge")
     assert all(map(np.array_equal, inputs, copies))
+
+
+def test_what_is_no_grid_and_no_parameter_is_refused():
+    X, y, qid = make_problem(0)
+    with pytest.raises(ValueError, match=r"Cs must be a list of numbers, not \['a'\]"):
+        ranksvm_path(X, y, qid, ["a"])
+    with pytest.raises(TypeError, match="ranksvm_path has no parameter 'tols'"):
+        ranksvm_path(X, y, qid, tols=1)

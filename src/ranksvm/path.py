@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -101,10 +101,10 @@ def ranksvm_path(
     X, y = check_X_y(
         X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
     )
-    given = np.logspace(-3, 3, 7) if Cs is None else Cs
-    grid: Vector = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
+    unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
+    if unknown:
+        raise TypeError(f"ranksvm_path has no parameter {unknown[0]!r}")
+    grid = _grid(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
     order = np.argsort(grid, kind="stable")
     problem = Problem(
@@ -135,6 +135,16 @@ def ranksvm_path(
         statuses=[str(result.status) for result in in_order],
         histories=[result.history for result in in_order],
     )
+
+
+def _grid(Cs: ArrayLike) -> Vector:
+    try:
+        grid: Vector = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"Cs must be a list of numbers, not {Cs!r}") from None
+    if grid.ndim != 1 or not len(grid):
+        raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
+    return grid
 
 
 def _with_C(callback: Callable[[float, Iteration], object], C: float) -> Callable[..., object]:
