@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp)
 
 .PHONY: demo test lint format bench fuzz clean
 .DELETE_ON_ERROR:
@@ -36,10 +36,10 @@ FUZZER := build/fuzz_svmlight
 fuzz: $(FUZZER)
 	@$(FUZZER) $(FUZZ_SECONDS) cpp/fuzz/seeds/*
 
-$(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight*.?pp cpp/thread_pool.?pp) cpp/parallel.hpp
+$(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/thread_pool.?pp) cpp/parallel.hpp
 	@mkdir -p build
 	@c++ -std=c++20 -O1 -g -Icpp -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
-	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight.cpp cpp/thread_pool.cpp -o $@
+	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/thread_pool.cpp -o $@
 
 bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py

@@ -5,7 +5,7 @@ Time of reading SVMlight files, against scikit-learn and against decompression a
 
 A dense, web-like file with numbers of six digits, and a sparse, text-like one. A megabyte is 10^6
 bytes of text, whatever the size of the compressed file. Peaks are those of a fresh process beyond
-what it took before; the pages of the file count, which is mapped into memory while it is parsed.
+what it took before, pages of the file that are mapped into memory included.
 """
 
 import argparse
@@ -83,8 +83,9 @@ def report(name: str, path: Path, writing: float, repeats: int) -> None:
     seconds["scikit-learn"] = time_once(lambda: load_svmlight_file(str(path), query_id=True))
     rows = [(call, s, size / s / 1e6, seconds["scikit-learn"] / s) for call, s in seconds.items()]
     print_table(f"{name} file of {size / 1e6:.0f} MB", COLUMNS, rows)
-    result, peak = in_fresh_process(memory, path)
-    print(f"\nResult {result / 1e6:.0f} MB, file {size / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB.")
+    for file in (path, compressed):
+        result, peak = in_fresh_process(memory, file)
+        print(f"\n{file.name}: result {result / 1e6:.0f} MB, peak / result {peak / result:.3f}.")
     compressed.unlink()
 
 

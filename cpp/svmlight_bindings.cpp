@@ -3,9 +3,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -13,59 +14,131 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "svmlight.hpp"
+#include "svmlight/reader.hpp"
+#include "svmlight/writer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
 
-using namespace ranksvm;
+using namespace ranksvm::svmlight;
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T, int N = 1>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
+
+using Names = nb::typed<nb::list, nb::str>;
+using Tokens = nb::typed<nb::list, nb::bytes>;
+using Qids = std::tuple<std::variant<Out<std::int64_t>, Names>, Out<std::int64_t>>;
 template <class T>
-using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+using Csr = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<T>>;
 template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Parsed = std::tuple<Out<double>, std::variant<Out<T, 2>, Csr<T>>, std::int64_t, bool,
+                          std::optional<Out<double>>, std::optional<Qids>, Names>;
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
   return {array.data(), array.shape(0)};
 }
 
-template <class T>
-Vector<T> to_numpy(Buffer<T> buffer) {
-  T* data = buffer.data.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Vector<T>(data, {static_cast<std::size_t>(buffer.size)}, owner);
+template <class T, int N, class... Shape>
+Out<T, N> owned(Buffer<T>& buffer, Shape... shape) {
+  T* data = buffer.release();
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return Out<T, N>(data, {static_cast<std::size_t>(shape)...}, owner);
 }
 
 template <class T>
-std::optional<Vector<T>> to_numpy(std::optional<Buffer<T>> buffer) {
-  if (!buffer) return std::nullopt;
-  return to_numpy(std::move(*buffer));
+Out<T> to_numpy(Buffer<T>& buffer) {
+  const auto size = buffer.size();
+  return owned<T, 1>(buffer, size);
 }
 
-using Names = nb::typed<nb::list, nb::str>;
-using Tokens = nb::typed<nb::list, nb::bytes>;
-
-nb::str decoded(std::string_view bytes) {
-  return nb::steal<nb::str>(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
-}
-
-std::optional<Names> to_list(const std::optional<std::vector<std::string_view>>& names) {
-  if (!names) return std::nullopt;
+Names to_list(const Strings& strings) {
   Names list;
-  nb::object name;
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    if (i == 0 || (*names)[i] != (*names)[i - 1]) name = decoded((*names)[i]);
-    list.append(name);
+  for (std::int64_t i = 0; i < strings.size(); ++i) {
+    const auto bytes = strings[i];
+    list.append(nb::steal<nb::str>(PyUnicode_DecodeUTF8(
+        bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape")));
   }
   return list;
+}
+
+std::optional<Qids> to_python(std::optional<Queries>& queries) {
+  if (!queries) return std::nullopt;
+  auto n_rows = to_numpy(queries->n_rows);
+  if (queries->are_integers) return Qids(to_numpy(queries->numbers), n_rows);
+  return Qids(to_list(queries->names), n_rows);
+}
+
+template <class T>
+Parsed<T> to_python(Rows<T> rows) {
+  Features<T>& X = rows.features;
+  auto features = [&]() -> std::variant<Out<T, 2>, Csr<T>> {
+    if (X.dense) return owned<T, 2>(*X.dense, X.n_rows, X.n_features);
+    return Csr<T>(to_numpy(X.csr.indptr), to_numpy(X.csr.indices), to_numpy(X.csr.values));
+  }();
+  std::optional<Out<double>> cost;
+  if (rows.cost) cost = to_numpy(*rows.cost);
+  return {to_numpy(rows.labels), std::move(features),     X.n_features,          X.zero_based,
+          std::move(cost),       to_python(rows.queries), to_list(rows.comments)};
+}
+
+template <class T>
+void bind_reader(nb::module_& m, const char* name) {
+  using R = Reader<T>;
+  nb::class_<R>(m, name)
+      .def(
+          "__init__",
+          [](R* self, LineFormat format, std::optional<bool> zero_based, bool comments,
+             std::int64_t n_features, int n_threads, std::int64_t chunk_bytes) {
+            if (n_features < 0 || n_threads < 1 || chunk_bytes < 1) {
+              throw std::invalid_argument(
+                  "n_features must not be negative, and n_threads and "
+                  "chunk_bytes must be at least 1");
+            }
+            new (self) R({format, zero_based, comments, n_features, n_threads, chunk_bytes});
+          },
+          "format"_a, "zero_based"_a.none(), "comments"_a, "n_features"_a, "n_threads"_a,
+          "chunk_bytes"_a)
+      .def(
+          "feed",
+          [](R& self, const In<std::uint8_t>& text) {
+            const nb::gil_scoped_release release;
+            self.feed({reinterpret_cast<const char*>(text.data()), text.shape(0)});
+          },
+          "text"_a.noconvert(), "Parse the next bytes; ValueError says where they are wrong.")
+      .def(
+          "finish",
+          [](R& self) {
+            auto rows = [&] {
+              const nb::gil_scoped_release release;
+              return self.finish();
+            }();
+            return to_python(std::move(rows));
+          },
+          "(labels, dense X or its CSR arrays, n_features, "
+          "zero_based, cost, (qids, number of rows of each), comments)");
+}
+
+template <class T>
+CsrView<T> csr_view(const In<std::int64_t>& indptr, const In<std::int32_t>& indices,
+                    const In<T>& values) {
+  const CsrView<T> rows{view(indptr), view(indices), view(values)};
+  const auto n_entries = std::ssize(rows.values);
+  bool sound = rows.n_rows() >= 0 && rows.indptr.front() == 0 && rows.indptr.back() == n_entries &&
+               std::ssize(rows.indices) == n_entries;
+  for (std::size_t i = 1; sound && i < rows.indptr.size(); ++i) {
+    sound = rows.indptr[i - 1] <= rows.indptr[i];
+  }
+  for (std::size_t k = 0; sound && k < rows.indices.size(); ++k) sound = rows.indices[k] >= 0;
+  if (!sound) throw std::invalid_argument("indptr, indices and values are not a CSR matrix");
+  return rows;
 }
 
 // Views of the elements, which the list keeps alive.
@@ -80,66 +153,16 @@ std::vector<std::string_view> views(const std::optional<Tokens>& list) {
   return result;
 }
 
-auto parse(const In<std::uint8_t>& text, std::optional<bool> zero_based, bool comments,
-           int n_threads, std::int64_t chunk_bytes) {
-  if (n_threads < 1 || chunk_bytes < 1) {
-    throw std::invalid_argument("n_threads and chunk_bytes must be at least 1");
-  }
-  const auto rows = [&] {
-    const nb::gil_scoped_release release;
-    const std::string_view view(reinterpret_cast<const char*>(text.data()), text.shape(0));
-    return std::make_unique<SvmlightRows>(
-        parse_svmlight(view, zero_based, comments, n_threads, chunk_bytes));
-  }();
-  return std::make_tuple(to_numpy(std::move(rows->labels)), to_numpy(std::move(rows->indptr)),
-                         to_numpy(std::move(rows->indices)), to_numpy(std::move(rows->values)),
-                         rows->n_features, rows->zero_based, to_numpy(std::move(rows->cost)),
-                         to_numpy(std::move(rows->qid)), to_list(rows->names),
-                         to_list(rows->comments));
-}
-
 template <class T>
-CsrView<T> csr_view(const In<std::int64_t>& indptr, const In<std::int32_t>& indices,
-                    const In<T>& values, std::int64_t n_features) {
-  const CsrView<T> rows{view(indptr), view(indices), view(values)};
-  const auto n_entries = std::ssize(rows.values);
-  bool sound = rows.n_rows() >= 0 && rows.indptr.front() == 0 && rows.indptr.back() == n_entries &&
-               std::ssize(rows.indices) == n_entries;
-  for (std::size_t i = 1; sound && i < rows.indptr.size(); ++i) {
-    sound = rows.indptr[i - 1] <= rows.indptr[i];
-  }
-  if (!sound) throw std::invalid_argument("indptr, indices and values are not a CSR matrix");
-  for (const std::int32_t index : rows.indices) {
-    if (index < 0 || index >= n_features) {
-      throw std::invalid_argument("feature index " + std::to_string(index) + " lies outside 0 .. " +
-                                  std::to_string(n_features - 1));
-    }
-  }
-  return rows;
-}
-
-template <class T>
-void to_dense(const In<std::int64_t>& indptr, const In<std::int32_t>& indices,
-              const In<double>& values, const Matrix<T>& out, int n_threads) {
-  const auto n_features = static_cast<std::int64_t>(out.shape(1));
-  const auto rows = csr_view(indptr, indices, values, n_features);
-  if (rows.n_rows() != static_cast<std::int64_t>(out.shape(0))) {
-    throw std::invalid_argument("out must have one row per row of the CSR matrix");
-  }
-  const nb::gil_scoped_release release;
-  csr_to_dense(rows, n_features, out.data(), n_threads);
-}
-
-template <class T>
-nb::bytes format(const In<double>& labels, const In<std::int64_t>& indptr,
-                 const In<std::int32_t>& indices, const In<T>& values, bool zero_based,
-                 const std::optional<Tokens>& qid, const std::optional<In<double>>& cost,
-                 const std::optional<Tokens>& comments) {
-  const auto rows = csr_view(indptr, indices, values, std::int64_t{1} << 31);
+nb::bytes format_rows(const In<double>& labels, const In<std::int64_t>& indptr,
+                      const In<std::int32_t>& indices, const In<T>& values, bool zero_based,
+                      const std::optional<Tokens>& qid, const std::optional<In<double>>& cost,
+                      const std::optional<Tokens>& comments) {
+  const auto rows = csr_view(indptr, indices, values);
   const auto names = views(qid);
   const auto remarks = views(comments);
-  const SvmlightColumns columns{view(labels), names, cost ? view(*cost) : std::span<const double>{},
-                                remarks};
+  const Columns columns{view(labels), names, cost ? view(*cost) : std::span<const double>{},
+                        remarks};
   const auto fits = [&](std::size_t n, bool given) {
     return !given || static_cast<std::int64_t>(n) == rows.n_rows();
   };
@@ -149,17 +172,14 @@ nb::bytes format(const In<double>& labels, const In<std::int64_t>& indptr,
   }
   const auto text = [&] {
     const nb::gil_scoped_release release;
-    return format_svmlight(columns, rows, zero_based);
+    return format(columns, rows, zero_based);
   }();
   return nb::bytes(text.data(), text.size());
 }
 
 template <class T>
-void bind_values(nb::module_& m) {
-  m.def("csr_to_dense", &to_dense<T>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-        "values"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        "Write a CSR matrix to every element of `out`.");
-  m.def("format_svmlight", &format<T>, "labels"_a.noconvert(), "indptr"_a.noconvert(),
+void bind_writer(nb::module_& m) {
+  m.def("format_svmlight", &format_rows<T>, "labels"_a.noconvert(), "indptr"_a.noconvert(),
         "indices"_a.noconvert(), "values"_a.noconvert(), "zero_based"_a, "qid"_a.noconvert().none(),
         "cost"_a.noconvert().none(), "comments"_a.noconvert().none(),
         "Rows as SVMlight text; qid and comments are lists of bytes.");
@@ -168,11 +188,14 @@ void bind_values(nb::module_& m) {
 }  // namespace
 
 void bind_svmlight(nb::module_& m) {
-  m.def("parse_svmlight", &parse, "text"_a.noconvert(), "zero_based"_a.none(), "comments"_a,
-        "n_threads"_a, "chunk_bytes"_a,
-        "(labels, indptr, indices, values, n_features, zero_based, cost, integer qid, other qid, "
-        "comments).\n\n"
-        "`text` is an array of bytes; ValueError says where it is not SVMlight.");
-  bind_values<float>(m);
-  bind_values<double>(m);
+  nb::exception<SyntaxError>(m, "SvmlightSyntaxError", PyExc_ValueError);
+  nb::enum_<LineFormat>(m, "LineFormat")
+      .value("svmlight", LineFormat::svmlight)
+      .value("features", LineFormat::features)
+      .value("labels", LineFormat::labels)
+      .value("qids", LineFormat::qids);
+  bind_reader<float>(m, "SvmlightReader32");
+  bind_reader<double>(m, "SvmlightReader64");
+  bind_writer<float>(m);
+  bind_writer<double>(m);
 }

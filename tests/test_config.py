@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
 def reference(**parameters):
     """Train on the data of the fixture without a config file."""
     settings = {"loss": "hinge", "normalize": "pairs", "tol": 0.0, "epsilon": 1e-3}
-    X = DesignMatrix.from_array(read_features("f").dense())
+    X = DesignMatrix.from_array(read_features("f").X)
     return train(
         X, read_labels("l"), read_qids("q"), parameters=Parameters(**{**settings, **parameters})
     )
@@ -193,7 +193,7 @@ def test_measures(folder, capsys):
 
 def test_a_test_set_may_have_arbitrary_labels(folder, capsys):
     """The manual allows that, where the labels are not known."""
-    X = read_features("tf").matrix()
+    X = read_features("tf").X
     dump_svmlight("unknown", X, np.zeros(30), zero_based=True)
     inputs = f"{TRAINING}test_set=unknown\n"
     out = output_of(f"{inputs}[Output]\npredicted_labels=p\n", capsys)
@@ -220,7 +220,7 @@ def test_features_that_only_training_or_test_has(folder, capsys):
 
 
 def test_models_that_count_from_one(folder, capsys):
-    X = read_features("f").matrix()
+    X = read_features("f").X
     dump_svmlight("from_one", X, read_labels("l"))
     assert main(["train", "from_one", "m", "-q"]) == 0
     model = "[Input]\nmodel=m\n"

@@ -232,4 +232,4 @@ def test_weights_of_a_pickle_can_be_converted(folder, capsys):
     np.savetxt("coeff.txt", [1.0, -2.0, 0.5, 0.0])
     save_model(LinearModel(np.loadtxt("coeff.txt")), "m")
     output_of("[Input]\nmodel=m\nprediction_features=tf\n[Output]\npredicted_labels=p\n", capsys)
-    np.testing.assert_allclose(read_labels("p"), read_features("tf").dense() @ [1, -2, 0.5, 0])
+    np.testing.assert_allclose(read_labels("p"), read_features("tf").X @ [1, -2, 0.5, 0])

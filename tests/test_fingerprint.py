@@ -38,7 +38,7 @@ def test_files_have_the_fingerprint_of_their_content(tmp_path):
     X, y, qid = np.eye(4), np.array([0.0, 1, 0, 2]), np.array([1, 1, 2, 2])
     dump_svmlight(tmp_path / "d", X, y, qid)
     rows = read_svmlight(tmp_path / "d")
-    assert fingerprint(rows, rows.labels, rows.qid) == fingerprint(X, y, qid)
+    assert fingerprint(rows.features, rows.labels, rows.qid) == fingerprint(X, y, qid)
 
 
 def test_known_value():

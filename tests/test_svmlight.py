@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from ranksvm import _core
-from ranksvm.files.svmlight import DataError, read_svmlight
+from ranksvm.files.svmlight import DataError, dump_svmlight, read_svmlight
 
 LETOR = b"""# two queries
 2 qid:10 1:0.5 3:1.25 # docid = GX000-00-0000000
@@ -25,12 +25,29 @@ LETOR = b"""# two queries
 
 1 qid:11 1:3 2:4 3:5\r
 """
-CUTS = [(1, 1), (1, 7), (2, 1), (2, 16), (2, 1 << 20)]  # (n_threads, chunk_bytes)
+CUTS = [  # (n_threads, chunk_bytes, piece_bytes)
+    (1, 1, 1000),
+    (1, 7, 1),
+    (2, 1, 30),
+    (2, 16, 1000),
+    (2, 1 << 20, 17),
+]
 
 
-def parse(text, zero_based=None, n_threads=1, chunk_bytes=1 << 20, comments=False):
-    data = np.frombuffer(text, dtype=np.uint8)
-    return _core.parse_svmlight(data, zero_based, comments, n_threads, chunk_bytes)
+def parse(text, zero_based=None, n_threads=1, chunk_bytes=1 << 20, piece_bytes=1 << 20, **options):
+    reader = new_reader(zero_based, n_threads, chunk_bytes, **options)
+    for begin in range(0, len(text), piece_bytes):
+        reader.feed(np.frombuffer(text[begin : begin + piece_bytes], dtype=np.uint8))
+    return reader.finish()
+
+
+def new_reader(zero_based=None, n_threads=1, chunk_bytes=1, comments=False, n_features=0):
+    line = _core.LineFormat.svmlight
+    return _core.SvmlightReader64(line, zero_based, comments, n_features, n_threads, chunk_bytes)
+
+
+def dense(X):
+    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 def read(text, **options):
@@ -44,10 +61,8 @@ def test_letor_file():
     assert rows.qid.dtype == np.int64
     assert rows.cost is None
     expected = [[0.5, 0, 1.25], [0, -1e-3, 0], [3, 4, 5]]
-    assert_array_equal(rows.dense(), expected)
-    assert_array_equal(rows.matrix().toarray(), expected)
-    assert np.shares_memory(rows.matrix().indices, rows.indices)
-    assert rows.density == 6 / 9
+    assert_array_equal(rows.X, expected)
+    assert rows.X.flags.c_contiguous
     assert rows.name == "<stream>"
 
 
@@ -57,23 +72,67 @@ def test_comments_are_kept_on_demand():
     assert rows.comments == ["docid = GX000-00-0000000", "", ""]
     assert rows.docids is None  # two rows name no document
     text = "".join(f"{i} 1:1 #docid={name} inc = 1\n" for i, name in enumerate("abc"))
-    for n_threads, chunk_bytes in CUTS:
-        found = parse(text.encode(), None, n_threads, chunk_bytes, comments=True)[-1]
+    for cut in CUTS:
+        found = parse(text.encode(), None, *cut, comments=True)[-1]
         assert found == ["docid=a inc = 1", "docid=b inc = 1", "docid=c inc = 1"]
     assert read(text.encode(), comments=True).docids == ["a", "b", "c"]
     strange = "1 1:1 # caf\u00e9 # again \u00e9\n".encode() + b"2 #\xff\r\n3"
     assert read(strange, comments=True).comments == ["caf\u00e9 # again \u00e9", "\udcff", ""]
 
 
-def test_dense_and_matrix_types():
-    rows = read(LETOR)
-    for dtype in (np.float32, np.float64):
-        assert rows.dense(dtype).dtype == rows.matrix(dtype).dtype == dtype
-        assert_array_equal(rows.dense(dtype), rows.matrix(dtype).toarray())
-    assert rows.dense().flags.c_contiguous
-    assert sparse.isspmatrix_csr(rows.matrix())
+@given(
+    blocks=st.lists(st.lists(st.sets(st.integers(0, 3)), min_size=1), min_size=1, max_size=4),
+    wide=st.integers(4, 8),
+    zero_based=st.sampled_from([None, True]),
+    n_features=st.sampled_from([0, 5, 20]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_dense_exactly_if_more_than_half_is_not_zero(blocks, wide, zero_based, n_features, dtype):
+    """However the first rows look, and whenever the width or the index base becomes known."""
+    rows = [{j for j in row if j > 0} if k == 0 else row for k, b in enumerate(blocks) for row in b]
+    rows[-1] = rows[-1] | {wide} if len(blocks) > 2 else rows[-1]
+    text = "".join("1 " + " ".join(f"{j}:{j + 0.1}" for j in row) + "\n" for row in rows).encode()
+    base = 0 if zero_based or any(0 in row for row in rows) else 1
+    X = np.zeros(
+        (len(rows), max(n_features, *(max(row, default=base - 1) + 1 - base for row in rows)))
+    )
+    for i, row in enumerate(rows):
+        X[i, [j - base for j in row]] = np.array([j + 0.1 for j in row], dtype=dtype)
+    for pieces in (1 << 20, 40, 12):
+        kind = _core.SvmlightReader32 if dtype == np.float32 else _core.SvmlightReader64
+        reader = kind(_core.LineFormat.svmlight, zero_based, False, n_features, 2, 16)
+        for begin in range(0, len(text), pieces):
+            reader.feed(np.frombuffer(text[begin : begin + pieces], dtype=np.uint8))
+        _, features, d, from_zero, *_ = reader.finish()
+        assert (d, from_zero) == (X.shape[1], base == 0)
+        if np.count_nonzero(X) > X.size / 2:
+            assert features.dtype == dtype
+            assert_array_equal(features, X)
+        else:
+            expected = sparse.csr_matrix(X)
+            assert_array_equal(features[0], expected.indptr)
+            assert_array_equal(features[1], expected.indices)
+            assert_array_equal(features[2], expected.data)
+            assert features[2].dtype == dtype
+
+
+def test_types():
+    for text in (LETOR, LETOR + b"1 qid:1 9:1e-3"):
+        double, single = read(text), read(text, dtype=np.float32)
+        assert (double.X.dtype, single.X.dtype) == (np.float64, np.float32)
+        assert_array_equal(dense(single.X), dense(double.X).astype(np.float32))
+    assert sparse.isspmatrix_csr(double.X)
+    assert np.shares_memory(double.X.indices, double.features.indices)
     with pytest.raises(ValueError, match="dtype must be float64 or float32, not int64"):
-        rows.dense(np.int64)
+        read(LETOR, dtype=np.int64)
+
+
+def test_values_beyond_single_precision():
+    assert dense(read(b"1 1:-3.4e38 2:1e-60", dtype=np.float32).X).tolist() == [
+        [np.float32(-3.4e38), 0]
+    ]
+    with pytest.raises(DataError, match=r"column 3: expected a value of single .*'2:-3\.5e38'"):
+        read(b"1 2:-3.5e38", dtype=np.float32)
 
 
 NUMBER = st.from_regex(r"\A[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\Z")
@@ -161,20 +220,21 @@ def test_reads_what_was_written_by_hand(rows, qids, ends, last):
             X[i, j - 1] = value
     text = (ends.join(lines) + ends * last).encode()
     expected = sparse.csr_matrix(X)
-    for n_threads, chunk_bytes in CUTS:
-        labels, indptr, indices, values, d, _, costs, integers, names, _ = parse(
-            text, False, n_threads, chunk_bytes
-        )
+    for cut in CUTS:
+        labels, features, d, _, costs, queries, _ = parse(text, False, *cut, n_features=200)
         assert_array_equal(labels, y)
-        assert_array_equal(indptr, expected.indptr)
-        assert_array_equal(indices, expected.indices)
-        assert_array_equal(values, expected.data)
+        assert_array_equal(features[0], expected.indptr)
+        assert_array_equal(features[1], expected.indices)
+        assert_array_equal(features[2], expected.data)
+        assert d == 200
+        d = parse(text, False, *cut)[2]
         assert d == max((j for row in rows for j in row[1]), default=0)
         assert (costs is None) == all(row[2] is None for row in rows)
         assert costs is None or costs.tolist() == cost
-        assert (integers is not None) == (qids is not None and qids[0] == 1)
-        found = integers if names is None else names
-        assert qid == ([] if found is None else [str(q) for q in found])
+        assert (queries is None) == (qids is None)
+        if queries is not None:
+            assert isinstance(queries[0], np.ndarray) == (qids[0] == 1 or qid[:2] == qid == ["7"])
+            assert qid == [str(q) for q, n in zip(*queries, strict=True) for _ in range(n)]
 
 
 def test_qids():
@@ -203,7 +263,7 @@ def test_qids():
 )
 def test_index_base(text, zero_based, columns, n_features):
     rows = read(text, zero_based=zero_based)
-    assert rows.indices.tolist() == columns
+    assert np.unique(sparse.csr_array(rows.X).indices).tolist() == columns
     assert rows.n_features == n_features
 
 
@@ -221,14 +281,12 @@ def test_index_base_is_reported(text, told, found):
     assert read(text, zero_based=told).zero_based is found
 
 
-def test_density_of_no_features():
-    rows = read(b"1\n2")
-    assert rows.density == 0
-    assert rows.dense().shape == rows.matrix().shape == (2, 0)
+def test_no_features():
+    assert read(b"1\n2").X.shape == (2, 0)
 
 
 def test_n_features():
-    assert read(LETOR, n_features=5).matrix().shape == (3, 5)
+    assert read(LETOR, n_features=5).X.shape == (3, 5)
     with pytest.raises(DataError, match=r"^<stream> has 3 features but n_features=2: raise it"):
         read(LETOR, n_features=2)
 
@@ -290,9 +348,9 @@ def test_the_earliest_error_wins(lines):
     """However the text is cut, and however many threads parse it."""
     text = "\n".join(lines).encode()
     outcomes = set()
-    for n_threads, chunk_bytes in CUTS:
+    for cut in CUTS:
         try:
-            outcomes.add(str(parse(text, None, n_threads, chunk_bytes)))
+            outcomes.add(str(parse(text, None, *cut)))
         except ValueError as error:
             outcomes.add(str(error))
     assert len(outcomes) == 1
@@ -312,14 +370,31 @@ def test_options_refused(options, message):
 
 def test_nothing_is_converted_silently():
     with pytest.raises(TypeError):
-        _core.parse_svmlight(np.zeros(3), None, False, 1, 1)
-    with pytest.raises(TypeError):
-        _core.csr_to_dense(*parse(b"1 1:1")[1:4], np.zeros((1, 1), dtype=np.int64), 1)
-    with pytest.raises(ValueError, match=r"feature index 4 lies outside 0 \.\. 0"):
-        _core.csr_to_dense(*parse(b"1 5:1")[1:4], np.zeros((1, 1)), 1)
+        new_reader().feed(np.zeros(3))
+    for wrong in ({"n_threads": 0}, {"chunk_bytes": 0}, {"n_features": -1}):
+        with pytest.raises(ValueError, match="must not be negative"):
+            new_reader(**wrong)
 
 
 # Files and streams
+
+
+def test_a_million_short_rows():
+    labels = np.arange(1_000_000) % 7
+    rows = read(b"\n".join(b"%d qid:%d 1:%d" % (k % 7, k // 9, k) for k in range(1_000_000)))
+    assert_array_equal(rows.labels, labels)
+    assert_array_equal(rows.qid, np.arange(1_000_000) // 9)
+    assert_array_equal(rows.X[:, 0], np.arange(1_000_000))
+
+
+def test_many_columns():
+    """Rows, longer than the pieces they are read in, of 100,000 features."""
+    X = np.random.default_rng(0).integers(1, 1000, (9, 100_000)).astype(float)
+    X[1, :99_999] = 0
+    X[8] *= np.pi
+    lines = [" ".join(f"{j}:{v!r}" for j, v in enumerate(row.tolist(), 1) if v) for row in X]
+    rows = read("".join(f"1 {line}\n" for line in lines).encode())
+    assert_array_equal(rows.X, X)
 
 
 @pytest.mark.parametrize(
@@ -331,10 +406,37 @@ def test_files(tmp_path, ending, compress):
     for argument in (path, str(path)):
         rows = read_svmlight(argument)
         assert rows.name == str(path)
-        assert_array_equal(rows.dense(), read(LETOR).dense())
+        assert_array_equal(rows.X, read(LETOR).X)
     path.write_bytes(compress(LETOR + b"1 qid:1 x"))
     with pytest.raises(DataError, match=f"{path}, line 6, column 9: expected"):
         read_svmlight(path)
+
+
+def test_members_of_gzip_files(tmp_path):
+    """A .gz file may be several, one after the other, and be filled up with zeros."""
+    path = tmp_path / "data.svm.gz"
+    text = b"".join(b"%d 1:%d 3:0.5\n" % (k % 5, 1 + k) for k in range(400_000))
+    cut = len(text) // 3
+    members = gzip.compress(text[:cut]) + gzip.compress(b"") + gzip.compress(text[cut:], 1)
+    for ending in (b"", bytes(1 << 18)):
+        path.write_bytes(members + ending)
+        rows = read_svmlight(path)
+        assert_array_equal(rows.labels, np.arange(400_000) % 5)
+        assert_array_equal(rows.X[:, 0], 1 + np.arange(400_000))
+    for broken in (members[:-20], members + b"rest", members[:100] + b"?" + members[101:]):
+        path.write_bytes(broken)
+        with pytest.raises(DataError, match=f"^cannot decompress {path}: "):
+            read_svmlight(path)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match=f"^{path} is empty$"):
+        read_svmlight(path)
+
+
+def test_zstandard(tmp_path):
+    path = tmp_path / "data.svm.zst"
+    dump_svmlight(path, np.eye(3) + 1, [1, 2, 3])
+    assert path.read_bytes().startswith(b"\x28\xb5\x2f\xfd")
+    assert_array_equal(read_svmlight(path).X, np.eye(3) + 1)
 
 
 def test_streams(tmp_path, monkeypatch):
@@ -389,9 +491,7 @@ def test_agrees_with_scikit_learn_on_real_data(tmp_path, data_folder, name):
     X.eliminate_zeros()
     for n_threads in (1, 2):
         rows = read_svmlight(path, n_threads=n_threads)
-        assert_array_equal(rows.values, X.data)
-        assert_array_equal(rows.indices, X.indices)
-        assert_array_equal(rows.indptr, X.indptr)
+        assert_array_equal(dense(rows.X), X.toarray())
         assert_array_equal(rows.labels, y)
         assert_array_equal(rows.qid, qid)
         assert rows.n_features == X.shape[1]

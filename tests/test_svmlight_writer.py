@@ -61,8 +61,8 @@ def test_round_trip(tmp_path_factory, X, data, dtype, make):
     )
     path = tmp_path_factory.mktemp("svmlight") / "data.svm"
     dump_svmlight(path, make(X), y, qid, cost=cost)
-    rows = read_svmlight(path, n_features=3)
-    assert_array_equal(rows.dense(dtype), X)
+    rows = read_svmlight(path, n_features=3, dtype=dtype)
+    assert_array_equal(sparse.csr_array(rows.X).toarray(), X)
     assert rows.labels.tolist() == y
     assert (None if qid is None else rows.qid.tolist()) == qid
     assert (None if cost is None else rows.cost.tolist()) == cost
@@ -77,7 +77,7 @@ def test_writes_compressed_files(tmp_path, ending):
 
 
 def test_text_as_written(tmp_path, capsysbinary, monkeypatch):
-    monkeypatch.setattr("ranksvm.files.svmlight._ENTRIES_PER_BLOCK", 2)
+    monkeypatch.setattr("ranksvm.files.svmlight_writer._ENTRIES_PER_BLOCK", 2)
     X = np.array([[0.1, 0, 1e-7], [0, 0, 0], [1e22, -2, 0]])
     dump_svmlight("-", X, [1, 0.5, -3], ["a", "b", "b"], cost=[1, 2, 0.5], comments=["x", "", "é"])
     expected = "1 qid:a cost:1 1:0.1 3:1e-07 # x\n0.5 qid:b cost:2 # \n"

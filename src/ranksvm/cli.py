@@ -15,7 +15,6 @@ from .cli_models import add_commands as add_model_commands
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 
 if TYPE_CHECKING:
-    from .design_matrix import DesignMatrix
     from .files.model import LinearModel
     from .files.svmlight import SvmlightFile
 
@@ -151,7 +150,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import save_model
-    from .jobs import summary, trained_model
+    from .jobs import design_matrix, summary, trained_model
     from .parameters import Parameters
     from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
@@ -171,10 +170,15 @@ def _train(args: argparse.Namespace) -> None:
     check_output(args.model)
     if args.plot:
         check_picture(args.plot)
-    rows, X = _read(args)
+    rows = _read(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     fit = train(
-        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
+        design_matrix(rows),
+        rows.labels,
+        rows.qid,
+        parameters=parameters,
+        sample_weight=rows.cost,
+        callback=table,
     )
     save_model(trained_model(fit, rows, parameters), args.model)
     _say(args, summary(fit, rows))
@@ -187,16 +191,17 @@ def _predict(args: argparse.Namespace) -> None:
     from .files.model import load_model
     from .files.scores import write_scores
     from .files.trec import write_trec_run
+    from .jobs import predict
     from .threads import resolve_threads
 
     check_output(args.scores)
     model = load_model(args.model)
-    rows, X = _read(args, model, comments=args.trec)
+    rows = _read(args, model, comments=args.trec)
     docids = rows.docids
     if args.trec and (rows.qid is None or docids is None):
         missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
         raise ValueError(f"{rows.name} lacks {missing}, which a TREC run needs; leave out --trec")
-    scores = model.predict(X, resolve_threads(args.threads))
+    scores = predict(model, rows, resolve_threads(args.threads))
     if args.trec and rows.qid is not None and docids is not None:
         write_trec_run(args.scores, rows.qid, docids, scores)
     else:
@@ -206,16 +211,16 @@ def _predict(args: argparse.Namespace) -> None:
 def _evaluate(args: argparse.Namespace) -> None:
     from .files.model import is_model_file, load_model
     from .files.scores import read_scores
-    from .jobs import performance
+    from .jobs import performance, predict
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
     if is_model_file(args.scores):
         model = load_model(args.scores)
-        rows, X = _read(args, model)
-        scores = model.predict(X, threads)
+        rows = _read(args, model)
+        scores = predict(model, rows, threads)
     else:
-        rows, _ = _read(args)
+        rows = _read(args)
         scores = read_scores(args.scores, len(rows.labels), rows.name)
 
     sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
@@ -229,21 +234,22 @@ def _run_config(args: argparse.Namespace) -> None:
 
 def _read(
     args: argparse.Namespace, model: LinearModel | None = None, *, comments: bool = False
-) -> tuple[SvmlightFile, DesignMatrix]:
-    """Read DATA; for a model, with its features."""
+) -> SvmlightFile:
+    """Read DATA; for a model, with features that can be its own."""
     from .files.svmlight import read_svmlight
-    from .jobs import design_matrix, fit_to_model
+    from .jobs import require_fit
     from .threads import resolve_threads
 
-    threads = resolve_threads(args.threads)
     from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
     rows = read_svmlight(
-        args.data, zero_based=from_zero or "auto", comments=comments, n_threads=threads
+        args.data,
+        zero_based=from_zero or "auto",
+        comments=comments,
+        n_threads=resolve_threads(args.threads),
     )
-    width = rows.n_features
     if model is not None:
-        width = fit_to_model(rows, model, lambda note: _say(args, note))
-    return rows, design_matrix(rows, width, threads)
+        require_fit(rows, model, lambda note: _say(args, note))
+    return rows
 
 
 def _say(args: argparse.Namespace, message: str) -> None:

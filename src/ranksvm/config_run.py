@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TextIO
 
 import numpy as np
@@ -16,7 +15,7 @@ from .files.model import LinearModel, load_model, save_model
 from .files.scores import write_scores
 from .files.source import DataError, StrPath
 from .files.svmlight import SvmlightFile
-from .jobs import design_matrix, performance, summary, trained_model
+from .jobs import design_matrix, performance, predict, summary, trained_model
 from .metrics import lost_pairs
 from .progress import IterationTable
 from .threads import resolve_threads
@@ -95,10 +94,14 @@ def _say(config: Config, message: str) -> None:
 
 def _train(config: Config, rows: SvmlightFile) -> LinearModel:
     parameters = config.parameters
-    X = design_matrix(rows, rows.n_features, resolve_threads(parameters.n_threads))
     table = IterationTable(_stream(config)) if config.verbose else None
     fit = train(
-        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
+        design_matrix(rows),
+        rows.labels,
+        rows.qid,
+        parameters=parameters,
+        sample_weight=rows.cost,
+        callback=table,
     )
     _say(config, summary(fit, rows))
     model = trained_model(fit, rows, parameters)
@@ -114,8 +117,7 @@ def _predict(config: Config, model: LinearModel, rows: SvmlightFile) -> Vector:
     n_features = len(model.coef)
     if rows.n_features != n_features:
         _say(config, _note_on_width(rows, n_features))
-    threads = resolve_threads(config.parameters.n_threads)
-    scores = model.predict(design_matrix(_first(rows, n_features), n_features, threads), threads)
+    scores = predict(model, rows, resolve_threads(config.parameters.n_threads))
     if "predicted_labels" in config.outputs:
         file = config.outputs["predicted_labels"].value
         write_scores(file, scores)
@@ -131,18 +133,3 @@ def _note_on_width(rows: SvmlightFile, n_features: int) -> str:
             "not seen in training and weigh nothing"
         )
     return f"note: {rows.name} lacks the last {-difference} of the {n_features} features"
-
-
-def _first(rows: SvmlightFile, n_features: int) -> SvmlightFile:
-    """Leave out the features that training has not seen: their weight would be zero."""
-    if rows.n_features <= n_features:
-        return rows
-    known = rows.indices < n_features
-    ends = np.concatenate([[0], np.cumsum(known)])
-    return replace(
-        rows,
-        indptr=ends[rows.indptr],
-        indices=rows.indices[known],
-        values=rows.values[known],
-        n_features=n_features,
-    )

@@ -22,8 +22,7 @@ def fingerprint(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> dict[str,
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Anything with `indptr`, `indices` and `values` or `data` will do for a CSR matrix; so will
-        an `SvmlightFile`.
+        SciPy's or `ranksvm.files.svmlight.CsrArrays`.
     y : array-like of shape (n_samples,)
     qid : array-like of shape (n_samples,), optional
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .design_matrix import DesignMatrix
 from .files.model import LinearModel
 from .files.source import DataError
-from .files.svmlight import SvmlightFile
+from .files.svmlight import CsrArrays, SvmlightFile
 from .fingerprint import fingerprint
 from .metrics import lost_pairs
 from .parameters import Parameters
@@ -19,11 +19,24 @@ from .training import Fit
 Vector = NDArray[np.float64]
 
 
-def design_matrix(rows: SvmlightFile, n_features: int, n_threads: int) -> DesignMatrix:
-    """Return the features of rows, at least as wide as they are, dense if that takes less room."""
-    if n_features == rows.n_features and rows.density > 0.5:
-        return DesignMatrix.from_array(rows.dense(n_threads=n_threads))
-    return DesignMatrix.from_csr(rows.indptr, rows.indices, rows.values, n_features)
+def design_matrix(rows: SvmlightFile) -> DesignMatrix:
+    """View the features of rows as a design matrix."""
+    if isinstance(rows.features, CsrArrays):
+        return DesignMatrix.from_csr(*rows.features)
+    return DesignMatrix.from_array(rows.features)
+
+
+def predict(model: LinearModel, rows: SvmlightFile, n_threads: int) -> Vector:
+    """Score rows; features that they lack are zero, and those that the model lacks weigh nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    shared = min(rows.n_features, len(model.coef))
+    coef = np.zeros(rows.n_features)
+    coef[:shared] = model.coef[:shared]
+    return design_matrix(rows).dot(coef, n_threads)
 
 
 def counts_from_one(model: LinearModel | None) -> bool:
@@ -31,8 +44,8 @@ def counts_from_one(model: LinearModel | None) -> bool:
     return model is not None and model.training.get("zero_based") is False
 
 
-def fit_to_model(rows: SvmlightFile, model: LinearModel, note: Callable[[str], None]) -> int:
-    """Refuse data whose features cannot be those of the model; return how many the model has.
+def require_fit(rows: SvmlightFile, model: LinearModel, note: Callable[[str], None]) -> None:
+    """Refuse data whose features cannot be those of the model.
 
     Parameters
     ----------
@@ -58,7 +71,6 @@ def fit_to_model(rows: SvmlightFile, model: LinearModel, note: Callable[[str], N
             f"note: {rows.name} ends at feature {rows.n_features}; the other "
             f"{n_features - rows.n_features} of the model count as zero"
         )
-    return n_features
 
 
 def require_same_base(rows: SvmlightFile, model: LinearModel) -> None:
@@ -84,7 +96,7 @@ def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> Linea
         "n_pairs": fit.n_pairs,
         "data": rows.name,
         "zero_based": rows.zero_based,
-        "fingerprint": fingerprint(rows, rows.labels, rows.qid),
+        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
     }
     return LinearModel(result.weights, parameters=vars(parameters), training=training)
 

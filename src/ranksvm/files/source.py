@@ -6,7 +6,9 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import IO, Any, BinaryIO
 
@@ -22,45 +24,118 @@ _COMPRESSION_MODULES = {
     ".zst": ("compression.zstd", "zstandard"),
 }
 
+_PACKED_BYTES = 1 << 18
+_NOTHING = np.empty(0, dtype=np.uint8)
+
 
 class DataError(ValueError):
     """Data that cannot be read; the message says where and why in a whole sentence."""
 
 
 def read_bytes(path_or_file: StrPath | BinaryIO) -> tuple[str, NDArray[np.uint8]]:
-    """Return the name of a file and its bytes, mapped into memory where that is possible."""
+    """Return the name of a file and all its bytes."""
+    name, blocks = open_blocks(path_or_file, 1 << 22)
+    parts = list(blocks)
+    return name, parts[0] if len(parts) == 1 else np.concatenate([_NOTHING, *parts])
+
+
+def open_blocks(
+    path_or_file: StrPath | BinaryIO, block_bytes: int
+) -> tuple[str, Iterator[NDArray[np.uint8]]]:
+    """Return the name of a file and an iterator over its bytes, some at a time.
+
+    A plain file is mapped into memory, where each block stays only until the next; a compressed one
+    is decompressed in a thread of its own, while the block before is in use.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read; it is opened by the iterator.
+    """
     if not isinstance(path_or_file, str | bytes | os.PathLike):
         name = str(getattr(path_or_file, "name", "<stream>"))
-        return name, _as_array(path_or_file.read(), name)
+        return name, _as_arrays(_read_blocks(path_or_file, block_bytes), name)
     name = os.fsdecode(path_or_file)
     if name == "-":
-        return "<stdin>", _as_array(sys.stdin.buffer.read(), "<stdin>")
+        return "<stdin>", _as_arrays(_read_blocks(sys.stdin.buffer, block_bytes), "<stdin>")
+    return name, _as_arrays(_blocks_of_path(name, block_bytes), name)
+
+
+def _as_arrays(blocks: Iterator[Any], name: str) -> Iterator[NDArray[np.uint8]]:
     try:
-        with open(name, "rb") as file:
-            return name, _read_file(file, name)
+        for block in blocks:
+            if isinstance(block, str):
+                raise DataError(f"{name} is open as text: open it in binary mode, 'rb'")
+            yield np.frombuffer(block, dtype=np.uint8)
     except OSError as error:
         raise DataError(f"cannot read {name or repr(name)}: {error.strerror or error}") from error
 
 
-def _read_file(file: BinaryIO, name: str) -> NDArray[np.uint8]:
-    decompressed = opener_of_compressed(name)
-    if decompressed is not None:
-        try:
-            return _as_array(decompressed(file, "rb").read(), name)
-        except MemoryError:
-            raise
-        except Exception as error:  # each compression has its own
-            raise DataError(f"cannot decompress {name}: {error}") from error
-    status = os.fstat(file.fileno())
-    if stat.S_ISREG(status.st_mode) and status.st_size > 0:
-        return _as_array(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), name)
-    return _as_array(file.read(), name)
+def _blocks_of_path(name: str, block_bytes: int) -> Iterator[Any]:
+    opener = opener_of_compressed(name)
+    with open(name, "rb") as file:
+        if opener is not None:
+            yield from _made_ahead(_decompressed(file, name, opener, block_bytes))
+            return
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size > 0:
+            yield from _mapped_blocks(file, block_bytes)
+        else:
+            yield from _read_blocks(file, block_bytes)
 
 
-def _as_array(data: Any, name: str) -> NDArray[np.uint8]:
-    if isinstance(data, str):
-        raise DataError(f"{name} is open as text: open it in binary mode, 'rb'")
-    return np.frombuffer(data, dtype=np.uint8)
+def _read_blocks(file: IO[bytes], block_bytes: int) -> Iterator[bytes]:
+    while block := file.read(block_bytes):
+        yield block
+
+
+def _mapped_blocks(file: BinaryIO, block_bytes: int) -> Iterator[memoryview]:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    step = -(-block_bytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    for begin in range(0, len(mapped), step):
+        yield memoryview(mapped)[begin : begin + step]
+        if hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED, begin, min(step, len(mapped) - begin))
+
+
+def _decompressed(
+    file: BinaryIO, name: str, opener: Callable[..., IO[bytes]], block_bytes: int
+) -> Iterator[bytes]:
+    try:
+        if name.lower().endswith(".gz"):
+            yield from _gunzipped(file, block_bytes)
+        else:
+            yield from _read_blocks(opener(file, "rb"), block_bytes)
+    except MemoryError:
+        raise
+    except Exception as error:  # each compression has its own
+        raise DataError(f"cannot decompress {name}: {error}") from error
+
+
+def _gunzipped(file: BinaryIO, block_bytes: int) -> Iterator[bytes]:
+    """Decompress the members of a .gz file; the module gzip takes longer, for a sum of its own."""
+    packed = file.read(_PACKED_BYTES)
+    while packed:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            block = member.decompress(packed, block_bytes)
+            packed = member.unconsumed_tail
+            if not (packed or member.eof or len(block) == block_bytes):
+                packed = file.read(_PACKED_BYTES)
+                if not packed:
+                    raise EOFError("the file ends in the middle of a compressed stream")
+            if block:
+                yield block
+        packed = member.unused_data.lstrip(b"\0") or file.read(_PACKED_BYTES).lstrip(b"\0")
+
+
+def _made_ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same blocks, each made by another thread while the one before is in use."""
+    with ThreadPoolExecutor(1) as worker:
+        ahead = worker.submit(next, blocks, None)
+        while (block := ahead.result()) is not None:
+            ahead = worker.submit(next, blocks, None)
+            yield block
 
 
 def opener_of_compressed(name: str) -> Callable[[IO[bytes], str], IO[bytes]] | None:

@@ -52,6 +52,14 @@ inline const char* skip_blanks(const char* p, const char* end) {
   return p;
 }
 
+// What a line holds, before a comment.
+enum class LineFormat {
+  svmlight,  // <label> [qid:<id>] [sid:<n>] [cost:<weight>] <index>:<value> ...
+  features,  // <index>:<value> ..., ascending
+  labels,    // <label>
+  qids,      // <id>
+};
+
 inline string_view trimmed(string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
@@ -98,29 +106,36 @@ inline bool read_integer(string_view token, std::int64_t& value) {
   return error == std::errc{} && stop == end;
 }
 
-// The rows whose lines begin in one piece of the text; indices as written, feature 0 included.
+// Rows that follow each other and have the same qid.
+struct Query {
+  string_view name;
+  bool is_integer;
+  std::int64_t number, n_rows;
+};
+
+// The rows of one piece of the text; indices as written, feature 0 included, values as type T.
+template <class T>
 class Chunk {
  public:
-  std::vector<double> labels, values, cost;
-  std::vector<std::int64_t> row_ends, qid;
+  std::vector<double> labels, cost;  // cost is empty if no row has one
+  std::vector<std::int64_t> row_ends;
   std::vector<std::int32_t> indices;
-  std::vector<string_view> names, comments;  // comments only where they are kept
-  bool integer_qids = true;
-  bool uses_index_zero = false;  // with a value other than zero
+  std::vector<T> values;
+  std::vector<Query> queries;
+  std::vector<string_view> comments;  // only where they are kept
+  bool uses_index_zero = false;       // with a value other than zero
   std::int64_t last_index = -1;
   std::optional<Failure> failure;
 
   std::int64_t n_rows() const { return std::ssize(labels); }
-  std::int64_t n_entries() const { return std::ssize(indices); }
-  // The same once they have been taken away.
-  std::int64_t n_kept() const { return row_ends.empty() ? 0 : row_ends.back(); }
 
-  void parse(string_view lines, std::int64_t smallest_index, bool keep_comments) {
+  // Replaces what the chunk held, in the same memory.
+  void parse(string_view lines, LineFormat format, std::int64_t smallest_index,
+             bool keep_comments) {
+    clear();
+    format_ = format;
     smallest_index_ = smallest_index;
     keep_comments_ = keep_comments;
-    const auto n_colons = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), ':'));
-    indices.reserve(n_colons);
-    values.reserve(n_colons);
     try {
       while (!lines.empty()) {
         const auto length = std::min(lines.find('\n'), lines.size() - 1) + 1;
@@ -135,7 +150,8 @@ class Chunk {
 
   // Throws unless the rows carry qids exactly if `expected`.
   void require_qids(bool expected) const {
-    if (n_rows() > 0) require_qid(expected, first_label_, names.empty() ? string_view{} : names[0]);
+    if (n_rows() == 0) return;
+    require_qid(expected, first_word_, queries.empty() ? string_view{} : queries[0].name);
   }
 
  private:
@@ -163,20 +179,39 @@ class Chunk {
     if (keep_comments_) comments.push_back(trimmed(line.substr(std::min(hash + 1, line.size()))));
   }
 
-  void parse_row(const char* p, const char* end) {
-    const char* begin = p;
+  void parse_row(const char* begin, const char* end) {
+    const string_view first = token_at(begin, end);
+    const char* p = begin;
     double label = 0.0;
-    p = read_number(p, end, label);
-    if (!p || (p != end && !is_blank(*p))) {
-      fail(token_at(begin, end), "a label (a finite decimal number)");
+    Row row;
+    if (format_ == LineFormat::qids) {
+      require_only(first, end, "one query id (an integer or a word) per line");
+      row.qid = first;
+    } else if (format_ == LineFormat::labels) {
+      constexpr auto expected = "one label (a finite decimal number) per line";
+      require_only(first, end, expected);
+      if (read_number(p, end, label) != p + first.size()) fail(first, expected);
+    } else {
+      if (format_ == LineFormat::svmlight) {
+        p = read_number(p, end, label);
+        if (p != begin + first.size()) fail(first, "a label (a finite decimal number)");
+      }
+      row = parse_tokens(p, end);
     }
-    const Row row = parse_tokens(p, end);
-    if (n_rows() == 0) first_label_ = token_at(begin, end);
-    if (n_rows() > 0) require_qid(!names.empty(), token_at(begin, end), row.qid);
+    if (n_rows() == 0) first_word_ = first;
+    if (n_rows() > 0) require_qid(!queries.empty(), first, row.qid);
     if (!row.qid.empty()) add_qid(row.qid);
     if (row.cost) add_cost(*row.cost);
     labels.push_back(label);
-    row_ends.push_back(n_entries());
+    row_ends.push_back(std::ssize(indices));
+  }
+
+  static void require_only(string_view word, const char* end, const char* expected) {
+    const char* begin = word.data();
+    const bool unfit = std::any_of(word.begin(), word.end(), is_control);
+    if (unfit || skip_blanks(begin + word.size(), end) != end) {
+      fail(trimmed({begin, static_cast<std::size_t>(end - begin)}), expected);
+    }
   }
 
   Row parse_tokens(const char* p, const char* end) {
@@ -189,16 +224,24 @@ class Chunk {
       const char* token = p;
       std::int64_t index = 0;
       while (p != end && is_digit(*p)) index = std::min(10 * index + (*p++ - '0'), max_index + 1);
-      if (p == token && (p = parse_keyword(token_at(token, end), row))) continue;
+      if (p == token && format_ == LineFormat::svmlight) {
+        p = parse_keyword(token_at(token, end), row);
+        if (p) continue;
+      }
       if (!p || p == end || *p != ':') fail(token_at(token, end), "index:value");
       if (index > max_index || index < smallest_index_) fail_index(token_at(token, end), index);
-      double value = 0.0;
-      p = read_number(p + 1, end, value);
+      double number = 0.0;
+      p = read_number(p + 1, end, number);
       if (!p || (p != end && !is_blank(*p))) {
         fail(token_at(token, end), "index:value with a finite decimal value");
       }
-      ascending &= index > previous;
-      has_zero |= value == 0.0;
+      const T value = static_cast<T>(number);
+      if (!std::isfinite(value)) fail(token_at(token, end), "a value of single precision");
+      if (index <= previous) {
+        if (format_ == LineFormat::features) fail_order(token_at(token, end), index, previous);
+        ascending = false;
+      }
+      has_zero |= value == T(0);
       previous = index;
       indices.push_back(static_cast<std::int32_t>(index));
       values.push_back(value);
@@ -211,6 +254,12 @@ class Chunk {
   [[noreturn]] static void fail_index(string_view token, std::int64_t index) {
     if (index == 0) fail(token, "feature indices from 1, as zero_based is False");
     fail(token, "a feature index of at most " + std::to_string(max_index));
+  }
+
+  [[noreturn]] static void fail_order(string_view token, std::int64_t index,
+                                      std::int64_t previous) {
+    if (index == previous) fail(token, once_in_a_row);
+    fail(token, "a feature above " + std::to_string(previous) + ", as features must ascend");
   }
 
   // Where the token ends, or null if it is none of qid:, cost: and sid:.
@@ -245,10 +294,12 @@ class Chunk {
   }
 
   void add_qid(string_view name) {
-    std::int64_t number = 0;
-    integer_qids = integer_qids && read_integer(name, number);
-    qid.push_back(number);
-    names.push_back(name);
+    if (queries.empty() || queries.back().name != name) {
+      std::int64_t number = 0;
+      const bool is_integer = read_integer(name, number);
+      queries.push_back({name, is_integer, number, 0});
+    }
+    ++queries.back().n_rows;
   }
 
   void add_cost(double weight) {
@@ -260,7 +311,7 @@ class Chunk {
     struct Entry {
       std::int32_t index;
       std::size_t place;
-      double value;
+      T value;
     };
     std::vector<Entry> entries;
     for (auto k = first; k < indices.size(); ++k) entries.push_back({indices[k], k, values[k]});
@@ -282,7 +333,7 @@ class Chunk {
     for (;;) {
       p = skip_blanks(p, end);
       const auto token = token_at(p, end);
-      if (is_digit(*p) && nth-- == 0) fail(token, "each feature at most once in a row");
+      if (is_digit(*p) && nth-- == 0) fail(token, once_in_a_row);
       p += token.size();
     }
   }
@@ -290,7 +341,7 @@ class Chunk {
   void finish_entries(std::size_t first, bool has_zero) {
     if (first == indices.size()) return;
     last_index = std::max<std::int64_t>(last_index, indices.back());
-    uses_index_zero |= indices[first] == 0 && values[first] != 0.0;
+    uses_index_zero |= indices[first] == 0 && values[first] != T(0);
     if (has_zero) drop_zeros(first);
   }
 
@@ -299,15 +350,31 @@ class Chunk {
     for (auto k = first; k < indices.size(); ++k) {
       indices[kept] = indices[k];
       values[kept] = values[k];
-      kept += values[k] != 0.0;
+      kept += values[k] != T(0);
     }
     indices.resize(kept);
     values.resize(kept);
   }
 
+  void clear() {
+    labels.clear();
+    cost.clear();
+    row_ends.clear();
+    indices.clear();
+    values.clear();
+    queries.clear();
+    comments.clear();
+    uses_index_zero = false;
+    last_index = -1;
+    failure.reset();
+  }
+
+  static constexpr const char* once_in_a_row = "each feature at most once in a row";
+
+  LineFormat format_ = LineFormat::svmlight;
   std::int64_t smallest_index_ = 0;
   bool keep_comments_ = false;
-  string_view first_label_;
+  string_view first_word_;
 };
 
 }  // namespace ranksvm::svmlight
