@@ -233,7 +233,7 @@ def test_bad_data_is_refused(tmp_path, text, message):
         (["predict", "none", "data.svm"], "cannot read none: No such file"),
         (["predict", "model.json", "wide.svm"], "wide.svm has 15 features but the model was .* 13"),
         (["evaluate", "data.svm", "short.scores"], "has 1 scores but data.svm has 178 rows"),
-        (["evaluate", "data.svm", "data.svm"], "line 1: expected one score per line"),
+        (["evaluate", "data.svm", "data.svm"], "line 1: expected one finite score per line"),
     ],
 )
 def test_bad_arguments_are_refused(wine, arguments, message):

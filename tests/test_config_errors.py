@@ -178,7 +178,11 @@ def test_what_does_not_go_together_is_refused(folder, capsys, inputs, outputs, m
             "model=p\npredicted_labels=./p",
             "c.cfg, line 6: predicted_labels would overwrite model: name another file",
         ),
-        ("model=f\nprediction_features=tf", "predicted_labels=p", "f, line 1, column 2: not a .*"),
+        (
+            "model=f\nprediction_features=tf",
+            "predicted_labels=p",
+            "f is not a model file: it begins with '.*",
+        ),
     ],
 )
 def test_bad_files_are_refused_before_training(folder, capsys, inputs, outputs, message):

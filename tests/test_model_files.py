@@ -60,11 +60,16 @@ GOOD = {
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "line 1, column 1: not a model file"),
-        ("[1, 2", "line 1, column 6: not a model file"),
-        ("[1, 2]", "is not a model file"),
-        ("[" * 100_000, "not JSON text"),
-        ("\x00\x01", "not a model file"),
+        ("", "m.json is not a model file: it is empty"),
+        ("{", "m.json, line 1, column 2: not JSON: Expecting property name"),
+        ("[1, 2]", r"is not a model file: it begins with '\[1, 2\]'"),
+        ('{"a":' * 100_000, "m.json: nested too deeply"),
+        (
+            json.dumps({**GOOD, "training": 1}).replace("1}", "[" * 33 + "]" * 33 + "}"),
+            "too deeply",
+        ),
+        ("\x00\x01", r"not a model file: it begins with '\\x00\\x01'"),
+        (json.dumps(GOOD)[:-1] + ', "weights": {}}', "'weights' is given twice: remove one"),
         ({**GOOD, "format": "other"}, '"format" must be'),
         ({**GOOD, "format_version": 99}, "has format version 99; this program reads version 1"),
         ({**GOOD, "n_features": 0}, '"n_features" must be a positive whole number, not 0'),
@@ -82,7 +87,7 @@ GOOD = {
         ({**GOOD, "feature_names": [[], {}]}, '"feature_names" must be texts, each another'),
         ({**GOOD, "parameters": []}, '"parameters" must give a value for each name'),
         ({**GOOD, "training": "x"}, '"training" must give a value for each name'),
-        ('{"n_features": ' + "9" * 5000 + "}", "is not a model file: "),
+        ('{"n_features": ' + "9" * 5000 + "}", "a number has thousands of digits"),
     ],
 )
 def test_bad_files_get_a_sentence(tmp_path, content, message):
@@ -113,3 +118,42 @@ def test_a_missing_file_gets_a_sentence(tmp_path):
 def test_a_model_of_another_width_is_refused():
     with pytest.raises(ValueError, match="X has 3 features but the model has 2"):
         LinearModel(np.ones(2)).predict(np.ones((1, 3)))
+
+
+def test_what_parameters_and_training_hold_comes_back(tmp_path):
+    training = {"path": "/data/\udce9t\ud800", "rows": np.arange(2), "x": (np.float32(0.5), np.inf)}
+    for name in ("m.json", "m.safetensors"):
+        save_model(LinearModel(np.ones(1), ["\udc80"], {1: True}, training), tmp_path / name)
+        loaded = load_model(tmp_path / name)
+        assert loaded.feature_names == ["\udc80"]
+        assert loaded.parameters == {"1": True}
+        assert loaded.training == {"path": training["path"], "rows": [0, 1], "x": [0.5, None]}
+
+
+def test_what_no_model_file_can_hold_is_refused(tmp_path):
+    deep = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    for training, message in [
+        ({"a": {1}}, "a model file holds numbers and texts, and no set"),
+        (deep, "must not be nested so deeply"),
+    ]:
+        for name in ("m.json", "m.safetensors"):
+            with pytest.raises(ValueError, match=message):
+                save_model(LinearModel(np.ones(1), training=training), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_byte_order_mark_is_no_harm(tmp_path):
+    (tmp_path / "m").write_text(json.dumps(GOOD), "utf-8-sig")
+    assert load_model(tmp_path / "m").coef.tolist() == [1, 0]
+
+
+def test_more_weights_than_memory_holds(tmp_path, monkeypatch):
+    def no_memory(n):
+        raise MemoryError
+
+    (tmp_path / "m").write_text(json.dumps(GOOD))
+    monkeypatch.setattr(np, "zeros", no_memory)
+    with pytest.raises(DataError, match="m asks for 2 weights: memory cannot hold them"):
+        load_model(tmp_path / "m")

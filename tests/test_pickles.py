@@ -185,3 +185,17 @@ def test_nothing_else_is_ever_found():
     for name in pickles._ALLOWED:
         module, _, function = name.rpartition(".")
         assert isinstance(unpickler.find_class(module, function), pickles._Function)
+
+
+@pytest.mark.parametrize("opcodes", [b"\x85", b"N\x86", b"2\x86", b"q\x010h\x01\x85"])
+def test_tuples_whose_hash_would_exhaust_the_stack_are_refused(opcodes):
+    for count, message in ((1_000_000, "nests tuples too deeply"), (20, 'no "weights"')):
+        with pytest.raises(DataError, match=message):
+            pickles.read_pickle("m", b"\x80\x02}N" + opcodes * count + b"Ns.")
+
+
+def test_lists_may_be_long_and_arrays_many():
+    weights = list(map(np.float64, range(5000)))
+    for protocol in PROTOCOLS:
+        coef, _ = pickles.read_pickle("m", pickle.dumps({"coef": weights}, protocol))
+        assert coef.tolist() == weights

@@ -101,11 +101,14 @@ def test_the_layout_is_that_of_the_format(tmp_path):
         (layout(GOOD, length=1), "the header cannot be 1 bytes long"),
         (layout(GOOD)[:-1], "2 weights take 16 bytes but 15 follow the header, from byte"),
         (layout(GOOD) + b"x", "2 weights take 16 bytes but 17 follow"),
-        (layout(b"{" + b"[" * 100_000), "header from byte 9 on: not JSON"),
-        (layout(b'{"weights": 1, "weights": 2}'), "not JSON: a name is given twice"),
-        (layout(b'{"weights": \xff}'), "not JSON"),
+        (layout(b'{"a":' * 100_000), "header from byte 9 on: nested too deeply"),
+        (
+            layout(b'{"weights": 1, "weights": 2}'),
+            "from byte 9 on: 'weights' is given twice: remove one",
+        ),
+        (layout(b'{"weights": \xff}'), "from byte 9 on: not UTF-8 text, from byte 13 on"),
         (layout({"__metadata__": METADATA}), "must hold one tensor, .weights.; it holds none"),
-        (layout({**GOOD, "bias": tensor()}), "it holds bias, weights"),
+        (layout({**GOOD, "bias": tensor()}), "it holds 'bias', 'weights'"),
         (layout({**GOOD, "__metadata__": {"format": 1}}), "must give a text for each name"),
         (layout({**GOOD, "__metadata__": []}), "must give a text for each name"),
         (layout({**GOOD, "weights": 1}), "must have a dtype, a shape and data_offsets"),
@@ -136,7 +139,7 @@ def test_the_layout_is_that_of_the_format(tmp_path):
         ),
         (
             layout({**GOOD, "__metadata__": {**METADATA, "training": "{"}}),
-            '"training" in "__metadata__" is not JSON',
+            '"training" in "__metadata__", line 1, column 2: not JSON: Expecting',
         ),
         (
             layout({**GOOD, "__metadata__": {**METADATA, "parameters": "[]"}}),

@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .files.sections import Entry, did_you_mean, read_sections, shown
+from .files.quoting import shown
+from .files.sections import Entry, did_you_mean, read_sections
 from .files.source import DataError, StrPath
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 from .parameters import Parameters

@@ -30,7 +30,6 @@ or threshold changes no order and is left out.
 from __future__ import annotations
 
 import os
-import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,10 @@ from .model import (
     parse_model,
     save_json,
     save_safetensors,
+    zero_weights,
 )
+from .quoting import shown
+from .scores import is_finite_number, parse_numbers
 from .source import DataError, read_bytes
 
 FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
@@ -72,8 +74,8 @@ _SVMRANK_HEADER = (
     "threshold b, each following line is a SV (starting with alpha*y)",
 )
 _SVMRANK_VALUES = ("0", "3", "1", "1", "1", "empty", "{d}", "0", "2", "0")
-_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _MAX_DIGITS = 10
+_WEIGHT = "one finite weight per line"
 
 
 def convert_model(
@@ -173,9 +175,9 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
 def _load_model_or_weights(source: str | os.PathLike[str]) -> LinearModel:
     name, content = read_bytes(source)
     first = content[:64].tobytes().split(b"\n")[0].strip()
-    if model_form(content[:64].tobytes()) is not None or not _NUMBER.fullmatch(first):
+    if model_form(content[:64].tobytes()) is not None or not is_finite_number(first):
         return parse_model(name, content)
-    weights = _numbers(name, content.tobytes().splitlines(), 1)
+    weights = parse_numbers(name, content.tobytes(), 1, _WEIGHT)
     return LinearModel(weights, training={"converted_from": "weights"})
 
 
@@ -201,7 +203,7 @@ def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
             f"{name} has {len(lines) - begin} weights after line {begin}, but nr_feature and bias "
             f"ask for {n_weights}"
         )
-    return _numbers(name, lines[begin:], begin + 1)[:n_features]
+    return parse_numbers(name, b"\n".join(lines[begin:]), begin + 1, _WEIGHT)[:n_features]
 
 
 def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:
@@ -211,7 +213,7 @@ def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:
         raise _bad(name, number, "nr_class 2, as a ranking model has", value)
     if key == b"nr_feature":
         _positive(name, number, value)
-    if key == b"bias" and not _NUMBER.fullmatch(value):
+    if key == b"bias" and not is_finite_number(value):
         raise _bad(name, number, "a number", value)
 
 
@@ -229,14 +231,14 @@ def _read_svmrank(name: str, lines: list[bytes]) -> NDArray[np.float64]:
         raise _bad(name, 2, "0, the linear kernel: other kernels have no weights", values[0])
     n_features = _positive(name, 8, values[6])
     n_vectors = _positive(name, 10, values[8]) - 1
-    if not _NUMBER.fullmatch(values[9]):
+    if not is_finite_number(values[9]):
         raise _bad(name, 11, "a number", values[9])
     if len(lines) - begin != n_vectors:
         raise DataError(
             f"{name} has {len(lines) - begin} support vectors after line {begin}, but line 10 "
             f"says {n_vectors}"
         )
-    weights = np.zeros(n_features)
+    weights = zero_weights(name, n_features)
     with np.errstate(over="ignore", invalid="ignore"):
         for number, line in enumerate(lines[begin:], begin + 1):
             _add_vector(name, number, line, weights)
@@ -245,7 +247,7 @@ def _read_svmrank(name: str, lines: list[bytes]) -> NDArray[np.float64]:
 
 def _add_vector(name: str, number: int, line: bytes, weights: NDArray[np.float64]) -> None:
     words = line.partition(b"#")[0].split()
-    if not words or not _NUMBER.fullmatch(words[0]):
+    if not words or not is_finite_number(words[0]):
         raise _bad(name, number, "a number and features", line)
     alpha = float(words[0])
     for word in words[1:]:
@@ -253,23 +255,11 @@ def _add_vector(name: str, number: int, line: bytes, weights: NDArray[np.float64
         if index == b"qid":
             continue
         k = int(index) if index.isdigit() and len(index) <= _MAX_DIGITS else 0
-        if not 1 <= k <= len(weights) or not _NUMBER.fullmatch(value):
+        if not 1 <= k <= len(weights) or not is_finite_number(value):
             raise _bad(name, number, f"index:value with an index from 1 to {len(weights)}", word)
         weights[k - 1] += alpha * float(value)
         if not np.isfinite(weights[k - 1]):
             raise _bad(name, number, "finite weights", word)
-
-
-def _numbers(name: str, lines: list[bytes], first: int) -> NDArray[np.float64]:
-    """Read one finite number per line."""
-    for number, line in enumerate(lines, first):
-        if not _NUMBER.fullmatch(line.strip()):
-            raise _bad(name, number, "one finite weight per line", line)
-    numbers = np.array([float(line) for line in lines], dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        raise _bad(name, first + int(bad[0]), "one finite weight per line", lines[bad[0]])
-    return numbers
 
 
 def _positive(name: str, number: int, value: bytes) -> int:
@@ -280,5 +270,4 @@ def _positive(name: str, number: int, value: bytes) -> int:
 
 
 def _bad(name: str, number: int, expected: str, found: bytes) -> DataError:
-    shown = found.strip()[:40].decode("utf-8", "backslashreplace")
-    return DataError(f"{name}, line {number}: expected {expected}, found {shown!r}")
+    return DataError(f"{name}, line {number}: expected {expected}, found {shown(found.strip())}")

@@ -21,7 +21,6 @@ are not plain texts as JSON.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from contextlib import nullcontext
@@ -33,7 +32,9 @@ from numpy.typing import NDArray
 
 from ..design_matrix import DesignMatrix
 from .atomic import open_output
+from .json_text import from_json, to_json
 from .pickles import looks_like_pickle, read_pickle
+from .quoting import shown
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
 from .source import DataError, opener_of_compressed, read_bytes
 
@@ -41,6 +42,7 @@ FORMAT = "ranksvm linear model"
 FORMAT_VERSION = 1
 
 _START_BYTES = 4096
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_DIGITS = 10  # of a feature number
 
 
@@ -106,12 +108,12 @@ def save_json(model: LinearModel, path: str | os.PathLike[str]) -> None:
         "format_version": FORMAT_VERSION,
         "n_features": len(model.coef),
         "weights": {names[k]: float(model.coef[k]) for k in np.flatnonzero(model.coef)},
-        "parameters": _json(model.parameters),
-        "training": _json(model.training),
+        "parameters": model.parameters,
+        "training": model.training,
     }
     if model.feature_names:
         content["feature_names"] = model.feature_names
-    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
+    text = to_json(content, indent=1)
     with open_output(path) as file:
         file.write(text.encode() + b"\n")
 
@@ -119,22 +121,12 @@ def save_json(model: LinearModel, path: str | os.PathLike[str]) -> None:
 def save_safetensors(model: LinearModel, path: str | os.PathLike[str]) -> None:
     """Write the binary form."""
     metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION)}
-    parts = {"parameters": _json(model.parameters), "training": _json(model.training)}
+    parts: dict[str, Any] = {"parameters": model.parameters, "training": model.training}
     if model.feature_names:
         parts["feature_names"] = model.feature_names
-    for key, value in parts.items():
-        metadata[key] = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    metadata |= {key: to_json(value) for key, value in parts.items()}
     with open_output(path) as file:
         write_safetensors(file, model.coef, metadata)
-
-
-def _json(value: Any) -> Any:
-    """Return the value, with None for what JSON has no word for: infinity and NaN."""
-    if isinstance(value, dict):
-        return {str(key): _json(item) for key, item in value.items()}
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def check_model(model: LinearModel) -> None:
@@ -147,7 +139,7 @@ def check_model(model: LinearModel) -> None:
         raise ValueError(f"the model has {len(model.coef)} weights but {len(names)} feature names")
     if names and len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
-        raise ValueError(f"two features of the model have the name {twice!r}: rename one")
+        raise ValueError(f"two features of the model have the name {shown(twice)}: rename one")
 
 
 def _from_estimator(model: Any) -> LinearModel:
@@ -174,7 +166,7 @@ def model_form(start: bytes) -> str | None:
     -------
     {"json", "safetensors", "pickle", "liblinear", "svmrank"} or None
     """
-    if start.lstrip().startswith(b"{"):
+    if start.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         return "json"
     # The length of a header can begin as a pickle does, but then it has zeros where that has none.
     if looks_like_safetensors(start) and start[4:8] == bytes(4):
@@ -232,6 +224,9 @@ def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = Fals
         from .foreign_models import read_foreign
 
         return read_foreign(name, text, form)
+    if form is None:
+        found = f"it begins with {shown(text[:_START_BYTES])}" if text else "it is empty"
+        raise DataError(f"{name} is not a model file: {found}")
     return _from_json(name, text)
 
 
@@ -261,10 +256,8 @@ def _from_safetensors(name: str, content: NDArray[np.uint8]) -> LinearModel:
     fields["format_version"] = int(version) if version.isdecimal() else version
     for key in ("feature_names", "parameters", "training"):
         if key in metadata:
-            try:
-                fields[key] = json.loads(metadata[key])
-            except (ValueError, RecursionError):
-                raise DataError(f'{name}: "{key}" in "__metadata__" is not JSON') from None
+            place = f'{name}, "{key}" in "__metadata__"'
+            fields[key] = from_json(place, metadata[key].encode("utf-8", "surrogatepass"))
     _check_fields(fields, name)
     bad = np.flatnonzero(~np.isfinite(weights))
     if len(bad):
@@ -275,16 +268,7 @@ def _from_safetensors(name: str, content: NDArray[np.uint8]) -> LinearModel:
 
 
 def _from_json(name: str, text: bytes) -> LinearModel:
-    try:
-        content = json.loads(text.decode("utf-8"))
-    except (UnicodeDecodeError, RecursionError):
-        raise DataError(f"{name} is not a model file: it is not JSON text") from None
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"{name}, line {error.lineno}, column {error.colno}: not a model file: {error.msg}"
-        ) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise DataError(f"{name} is not a model file: {error}") from None
+    content = from_json(name, text)
     _check_fields(content, name)
     n_features, names = content["n_features"], content.get("feature_names")
     return _model(_weights(content.get("weights"), n_features, names, name), content)
@@ -303,14 +287,16 @@ def _check_fields(content: Any, name: str) -> None:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'{name} is not a model file: "format" must be "{FORMAT}"')
     version = content.get("format_version")
-    if version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         raise DataError(
-            f"{name} has format version {version!r}; this program reads version {FORMAT_VERSION}: "
-            "use the version of ranksvm that wrote it, or a newer one"
+            f"{name} has format version {shown(version)}; this program reads version "
+            f"{FORMAT_VERSION}: use the version of ranksvm that wrote it, or a newer one"
         )
     n_features = content.get("n_features")
     if type(n_features) is not int or not 0 < n_features < 1 << 31:
-        raise DataError(f'{name}: "n_features" must be a positive whole number, not {n_features!r}')
+        raise DataError(
+            f'{name}: "n_features" must be a positive whole number, not {shown(n_features)}'
+        )
     names = content.get("feature_names")
     if names is not None:
         if not (isinstance(names, list) and len(names) == n_features):
@@ -327,7 +313,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     if not isinstance(weights, dict):
         raise DataError(f'{file}: "weights" must give a number for each feature')
-    coef = np.zeros(n_features)
+    coef = zero_weights(file, n_features)
     places = None if names is None else {name: k for k, name in enumerate(names)}
     for feature, value in weights.items():
         if places is not None:
@@ -336,12 +322,27 @@ def _weights(
             number = feature.isascii() and feature.isdecimal() and len(feature) <= _MAX_DIGITS
             k = int(feature) - 1 if number else -1
         if not 0 <= k < n_features:
-            raise DataError(f"{file}: the model has no feature {feature[:40]!r}")
+            raise DataError(f"{file}: the model has no feature {shown(feature)}")
         if not _is_finite(value):
-            shown = repr(value) if len(repr(value)) <= 40 else "something else"
-            raise DataError(f"{file}: the weight of {feature!r} must be a number, not {shown}")
+            raise DataError(
+                f"{file}: the weight of {shown(feature)} must be a number, not {shown(value)}"
+            )
         coef[k] = value
     return coef
+
+
+def zero_weights(name: str, n_features: int) -> NDArray[np.float64]:
+    """Return as many zeros as the file `name` asks for.
+
+    Raises
+    ------
+    DataError
+        If memory does not hold them.
+    """
+    try:
+        return np.zeros(n_features)
+    except MemoryError:
+        raise DataError(f"{name} asks for {n_features} weights: memory cannot hold them") from None
 
 
 def _is_finite(value: Any) -> bool:

@@ -22,6 +22,7 @@ from .source import DataError
 # As written by the binary protocols, and by the text protocol for an object or a container.
 _START = re.compile(rb"\x80|c[\w.]+\r?\n[\w.]+\r?\n|\((?:i[\w.]+\r?\n|[cdl])|[]}|)]q")
 _DTYPE = re.compile(r"b1|[iu][1248]|f[248]")
+_MAX_DEPTH = 100  # of tuples in tuples
 _WEIGHTS = ("weights", "coef", "coef_", "w")
 
 
@@ -42,7 +43,7 @@ def read_pickle(name: str, content: bytes) -> tuple[NDArray[np.float64], list[st
         If it holds anything else, or asks for anything but arrays and built-in containers.
     """
     try:
-        _check_memo(content)
+        _check_program(content)
         value = _plain(_Unpickler(io.BytesIO(content), encoding="latin1").load())
     except _Refused as error:
         raise DataError(f"{name} is a pickle that {error}") from None
@@ -101,11 +102,47 @@ class _Refused(Exception):
     """A sentence that goes on from "is a pickle that"."""
 
 
-def _check_memo(content: bytes) -> None:
-    """Refuse a place in the memo that no pickle of this size needs: it would be allocated."""
+def _check_program(content: bytes) -> None:
+    """Refuse what would fill memory or exhaust the stack while it is built.
+
+    A place in the memo is allocated along with all below it, and tuples that are nested deeply
+    crash Python where a dictionary asks for their hash. So the program is followed here with the
+    depth of the tuples alone; where it is not a whole program, unpickling says so as well.
+    """
+    stack: list[int] = []
+    marks: list[int] = []
+    memo: dict[Any, int] = {}
     for opcode, argument, _ in pickletools.genops(content):
-        if "PUT" in opcode.name and argument is not None and int(argument) > len(content):
-            raise _Refused("is damaged, or made to take up memory")
+        if opcode.name == "MARK":
+            marks.append(len(stack))
+        elif opcode.name == "POP" and marks and marks[-1] == len(stack):
+            marks.pop()
+        elif "PUT" in opcode.name or opcode.name == "MEMOIZE":
+            place = len(memo) if argument is None else argument
+            if place > len(content):
+                raise _Refused("is damaged, or made to take up memory")
+            memo[place] = stack[-1]
+        elif "GET" in opcode.name:
+            stack.append(memo[argument])
+        else:
+            _follow(opcode, stack, marks)
+
+
+def _follow(opcode: Any, stack: list[int], marks: list[int]) -> None:
+    """Replace what an instruction takes off the stack by what it puts there."""
+    takes = opcode.stack_before
+    begin = len(stack) - len(takes)
+    if pickletools.markobject in takes:  # all down to the mark, and what is named below it
+        begin = marks.pop() - takes.index(pickletools.markobject)
+    depth = max(stack[begin:], default=0)
+    del stack[begin:]
+    if "TUPLE" in opcode.name:
+        depth += 1
+    elif opcode.name != "DUP":
+        depth = 0
+    if depth > _MAX_DEPTH:
+        raise _Refused("nests tuples too deeply")
+    stack.extend([depth] * len(opcode.stack_after))
 
 
 class _Array:

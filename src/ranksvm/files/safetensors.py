@@ -12,13 +12,14 @@ just this content, and believes nothing that it has not checked.
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .json_text import from_json, to_json
+from .quoting import shown
 from .source import DataError
 
 _TENSOR = "weights"
@@ -41,7 +42,7 @@ def write_safetensors(
         If the texts are longer than readers accept.
     """
     tensor = {"dtype": "F64", "shape": [len(weights)], "data_offsets": [0, 8 * len(weights)]}
-    header = json.dumps({"__metadata__": metadata, _TENSOR: tensor}, ensure_ascii=False).encode()
+    header = to_json({"__metadata__": metadata, _TENSOR: tensor}).encode()
     header += b" " * (-len(header) % 8)  # readers map the weights, which must be aligned
     if len(header) > _MAX_HEADER:
         raise ValueError(
@@ -68,7 +69,7 @@ def read_safetensors(
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise DataError(f'{name}: "__metadata__" must give a text for each name')
     if list(tensors) != [_TENSOR]:
-        found = ", ".join(sorted(tensors))[:80] or "none"
+        found = ", ".join(map(shown, sorted(tensors)))[:80] or "none"
         raise DataError(f'{name} must hold one tensor, "{_TENSOR}"; it holds {found}')
     n_weights = _shape(name, tensors[_TENSOR])
     begin += length
@@ -94,20 +95,10 @@ def _header_length(name: str, content: NDArray[np.uint8]) -> int:
 
 
 def _header(name: str, text: bytes) -> dict[str, Any]:
-    try:
-        header = json.loads(text.decode("utf-8"), object_pairs_hook=_distinct)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}, header from byte 9 on: not JSON: {error}") from None
+    header = from_json(f"{name}, header from byte 9 on", text)
     if not isinstance(header, dict):
         raise DataError(f"{name}, header from byte 9 on: expected an object in braces")
     return header
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("a name is given twice")
-    return content
 
 
 def _shape(name: str, tensor: Any) -> int:
@@ -116,16 +107,16 @@ def _shape(name: str, tensor: Any) -> int:
         raise DataError(f'{name}: "{_TENSOR}" must have a dtype, a shape and data_offsets')
     dtype, shape, offsets = tensor["dtype"], tensor["shape"], tensor["data_offsets"]
     if dtype != "F64":
-        raise DataError(f'{name}: the dtype of "{_TENSOR}" must be F64, not {str(dtype)[:40]!r}')
+        raise DataError(f'{name}: the dtype of "{_TENSOR}" must be F64, not {shown(dtype)}')
     if not _whole_numbers(shape, 1) or not 0 < shape[0] < 1 << 31:
         raise DataError(
             f'{name}: the shape of "{_TENSOR}" must be one positive whole number, '
-            f"not {str(shape)[:40]}"
+            f"not {shown(shape)}"
         )
     if not _whole_numbers(offsets, 2) or offsets != [0, 8 * shape[0]]:
         raise DataError(
             f'{name}: the data_offsets of "{_TENSOR}" must be [0, {8 * shape[0]}], as its shape '
-            f"says, not {str(offsets)[:40]}"
+            f"says, not {shown(offsets)}"
         )
     return int(shape[0])
 

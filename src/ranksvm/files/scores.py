@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .atomic import atomic_write
+from .quoting import shown
 from .source import DataError, read_bytes
+
+_DECIMAL = b"0123456789+-.eE \t\r\n"
+_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def write_scores(path: str | os.PathLike[str], scores: NDArray[np.float64]) -> None:
@@ -28,24 +35,34 @@ def read_scores(path: str | os.PathLike[str], n_rows: int, data: str) -> NDArray
         If a line is not one finite number, or there are more or fewer lines than rows.
     """
     name, content = read_bytes(path)
-    lines = content.tobytes().splitlines()
-    try:
-        scores = np.array(lines, dtype=np.float64)
-    except ValueError:
-        scores = np.array([_score(line, k, name) for k, line in enumerate(lines, 1)])
-    bad = np.flatnonzero(~np.isfinite(scores))
-    if len(bad):
-        raise DataError(f"{name}, line {bad[0] + 1}: a score must be finite")
+    scores = parse_numbers(name, content.tobytes(), 1, "one finite score per line")
     if len(scores) != n_rows:
         raise DataError(f"{name} has {len(scores)} scores but {data} has {n_rows} rows")
     return scores
 
 
-def _score(line: bytes, number: int, name: str) -> float:
-    try:
-        return float(line)
-    except ValueError:
-        shown = line[:40].decode("utf-8", "backslashreplace")
-        raise DataError(
-            f"{name}, line {number}: expected one score per line, found {shown!r}"
-        ) from None
+def parse_numbers(name: str, text: bytes, first: int, expected: str) -> NDArray[np.float64]:
+    """Read one finite decimal number per line of a text that begins at line `first` of a file.
+
+    Raises
+    ------
+    DataError
+        Naming the line that is not what is expected.
+    """
+    lines = text.rstrip().split(b"\n") if text.strip() else []
+    if not text.translate(None, _DECIMAL):  # Python reads other things as numbers as well
+        with suppress(ValueError):
+            numbers = np.array(lines, dtype=np.float64)
+            if np.isfinite(numbers).all():
+                return numbers
+    for number, line in enumerate(lines, first):
+        if not is_finite_number(line.strip()):
+            raise DataError(
+                f"{name}, line {number}: expected {expected}, found {shown(line.strip())}"
+            )
+    return np.array(lines, dtype=np.float64)
+
+
+def is_finite_number(word: bytes) -> bool:
+    """Tell whether a word is a finite decimal number."""
+    return _NUMBER.fullmatch(word) is not None and math.isfinite(float(word))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from .quoting import shown
 from .source import DataError, StrPath, read_bytes
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -123,8 +124,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower_case = {name.lower(): name for name in known}
     nearest = get_close_matches(word.lower(), by_lower_case, 1)
     return f" (did you mean {by_lower_case[nearest[0]]}?)" if nearest else ""
-
-
-def shown(text: str) -> str:
-    """Return the beginning of a text in quotes."""
-    return repr(text[:40] + "..." * (len(text) > 40))
