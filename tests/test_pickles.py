@@ -107,7 +107,9 @@ def test_what_is_not_on_the_list_is_refused_by_name(
 ):
     monkeypatch.chdir(tmp_path)
     for value in (Calls(function, *arguments), {"weights": Calls(function, *arguments)}):
-        with pytest.raises(DataError, match=rf"is a pickle that asks for {name}, which is not on"):
+        with pytest.raises(
+            DataError, match=rf"is a pickle that asks for '{name}', which is not on"
+        ):
             load(tmp_path, value, protocol, allow_pickle=True)
     assert os.listdir(tmp_path) == ["m.pckl"]
 
@@ -115,7 +117,7 @@ def test_what_is_not_on_the_list_is_refused_by_name(
 def test_objects_are_refused_by_name(tmp_path):
     from ranksvm import RankSVM
 
-    with pytest.raises(DataError, match=r"asks for ranksvm\.estimators\.RankSVM"):
+    with pytest.raises(DataError, match=r"asks for 'ranksvm\.estimators\.RankSVM"):
         load(tmp_path, RankSVM(), allow_pickle=True)
 
 

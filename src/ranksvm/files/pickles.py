@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .quoting import shown
 from .source import DataError
 
 # As written by the binary protocols, and by the text protocol for an object or a container.
@@ -50,7 +51,7 @@ def read_pickle(name: str, content: bytes) -> tuple[NDArray[np.float64], list[st
     except MemoryError:
         raise
     except Exception as error:  # damage shows in many ways
-        raise DataError(f"{name} is not a whole pickle: {error}") from None
+        raise DataError(f"{name} is not a whole pickle: {shown(str(error))}") from None
     names = None
     if isinstance(value, dict):
         names = value["feature_names"]
@@ -171,7 +172,7 @@ class _Dtype:
 
     def __init__(self, kind: Any, *_: Any) -> None:
         if not isinstance(kind, str) or not _DTYPE.fullmatch(kind):
-            raise _Refused(f"holds an array of {str(kind)[:40]!r}, which is not a kind of number")
+            raise _Refused(f"holds an array of {shown(str(kind))}, which is not a kind of number")
         self.kind, self.order = kind, "="
 
     def __setstate__(self, state: Any) -> None:
@@ -239,10 +240,9 @@ class _Unpickler(pickle.Unpickler):
         """Return a stand-in for what NumPy's pickles need; refuse the rest."""
         function = _ALLOWED.get(f"{module}.{name}")
         if function is None:
-            wanted = f"{module}.{name}"[:80]
             raise _Refused(
-                f"asks for {wanted}, which is not on the list of what is safe: train the model "
-                "again, or give its weights as text"
+                f"asks for {shown(f'{module}.{name}')}, which is not on the list of what is safe: "
+                "train the model again, or give its weights as text"
             )
         return _Function(function)
 
