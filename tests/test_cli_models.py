@@ -121,7 +121,7 @@ def test_the_name_of_the_target_tells_the_form(model, tmp_path):
 def test_mistakes_are_told_before_anything_is_written(model, tmp_path):
     (tmp_path / "m.pckl").write_bytes(pickle.dumps({"weights": [1.0]}))
     for arguments, message in [
-        (["convert", model[0], tmp_path / "x"], "does not tell the form to write"),
+        (["convert", model[0], tmp_path / "x"], "does not tell a form to write"),
         (["convert", model[0], tmp_path / "none" / "x.json"], "the directory .* does not exist"),
         (["convert", tmp_path / "m.pckl", tmp_path / "x.json"], "is a Python pickle"),
         (["info", tmp_path / "m.pckl"], "is a Python pickle"),

@@ -156,12 +156,14 @@ def test_what_does_not_go_together_is_refused(folder, capsys, inputs, outputs, m
             "tf has 30 rows but q has 60: prediction_features and prediction_qids .*",
         ),
         ("predicted_labels=l\ntest_labels=tl", "", "tl has 30 rows but l has 60.*"),
-        ("train_set=none", "model=m", "cannot read none: No such file or directory"),
+        ("train_set=none", "model=m", "c.cfg, line 2: there is no file none; relative paths .*"),
+        ("train_set=/none", "model=m", "c.cfg, line 2: there is no file /none"),
+        ("model=none\ntest_set=tset", "predicted_labels=p", "c.cfg, line 2: there is no file n.*"),
         ("train_set=.", "model=m", "cannot read .: Is a directory"),
         (
             "train_set=set\nprediction_features=none",
             "model=m\npredicted_labels=p",
-            "cannot read none: No such file or directory",
+            "c.cfg, line 3: there is no file none; relative paths begin at .*, /.*",
         ),
         (
             "train_set=set\nprediction_features=tl",

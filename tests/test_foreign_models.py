@@ -124,9 +124,9 @@ def test_weights_are_written_as_numpy_does(tmp_path):
 
 def test_the_form_to_write_must_be_known(tmp_path):
     save_model(LinearModel(np.ones(2)), tmp_path / "m.json")
-    with pytest.raises(ValueError, match=r"'.*model' does not tell the form to write: say one of"):
+    with pytest.raises(ValueError, match=r"'.*model' does not tell a form to write: say"):
         convert_model(tmp_path / "m.json", tmp_path / "model")
-    with pytest.raises(ValueError, match="cannot be written as 'xml': say one of json"):
+    with pytest.raises(ValueError, match="'xml' is not a form to write: say .* one of json"):
         convert_model(tmp_path / "m.json", tmp_path / "model", to="xml")
     assert os.listdir(tmp_path) == ["m.json"]
 

@@ -1,7 +1,6 @@
 """Whatever a file holds, it is read right or refused in a sentence."""
 
 import io
-import json
 import os
 import pickle
 import struct
@@ -124,18 +123,26 @@ def check_outcome(kind, content, folder):
         check_model(found, model_form(content[:4096]), folder)
 
 
+def finite(value):
+    """Replace what is infinite or no number, as JSON asks for."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
 def check_model(model, form, folder):
     assert model.coef.dtype == np.float64
     assert np.isfinite(model.coef).all()
     assert all(isinstance(text, str) for _, text in _description(model, form))
-    kept = json.loads(json.dumps((model.parameters, model.training)).replace("NaN", "null"))
     for name in ("m.json", "m.safetensors"):
         save_model(model, folder / name)
         loaded = load_model(folder / name)
         np.testing.assert_array_equal(loaded.coef, model.coef)
         assert loaded.feature_names == (model.feature_names or None)
-        if "Infinity" not in json.dumps(kept):
-            assert [loaded.parameters, loaded.training] == kept
+        assert loaded.parameters == finite(model.parameters)
+        assert loaded.training == finite(model.training)
 
 
 KINDS = ["json", "safetensors", "liblinear", "svmrank", "pickle", "weights", "scores", "config"]

@@ -1,6 +1,8 @@
 """The binary form of models: exact, checked byte by byte, whole or not at all."""
 
+import gzip
 import json
+import lzma
 import os
 import struct
 from pathlib import Path
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ranksvm import LinearModel, RankSVM, load_model, save_model
+from ranksvm import LinearModel, RankSVM, convert_model, load_model, save_model
 from ranksvm.files.model import is_model_file
 from ranksvm.files.source import DataError
 
@@ -55,8 +57,12 @@ def test_round_trip_is_exact(tmp_path_factory, coef, named, training):
 
 def test_both_forms_hold_the_same(tmp_path):
     model = RankSVM(C=2).fit([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 2])
-    for name in ("m.json", "m.safetensors", "M.SAFETENSORS", "m.json.gz"):
+    for name in ("m.json", "m.safetensors", "M.SAFETENSORS", "m.json.gz", "m.safetensors.xz"):
         save_model(model, tmp_path / name)
+    for name in ("n.json.bz2", "n.safetensors.gz"):
+        convert_model(tmp_path / "m.json", tmp_path / name)
+    assert lzma.decompress((tmp_path / "m.safetensors.xz").read_bytes())[8:9] == b"{"
+    assert gzip.decompress((tmp_path / "n.safetensors.gz").read_bytes())[8:9] == b"{"
     one, *others = [load_model(path) for path in tmp_path.iterdir()]
     for other in others:
         np.testing.assert_array_equal(other.coef, one.coef)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TextIO
 
@@ -46,6 +47,7 @@ def run_config(path: StrPath) -> None:
         If there is nothing to learn from.
     """
     config = read_config(path)
+    _check_inputs(config)
     _check_outputs(config)
     model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
     training = read_training(config) if config.trains else None
@@ -59,6 +61,15 @@ def run_config(path: StrPath) -> None:
     if measures and scores is not None:
         threads = resolve_threads(config.parameters.n_threads)
         _stream(config).write(performance(test.labels, scores, test.qid, test.cost, threads))
+
+
+def _check_inputs(config: Config) -> None:
+    for entry in config.inputs.values():
+        if entry.value != "-" and not os.path.exists(entry.value):
+            hint = ""
+            if not os.path.isabs(entry.value):
+                hint = f"; relative paths begin at the working directory, {os.getcwd()}"
+            raise config.error(entry, f"there is no file {entry.value}{hint}")
 
 
 def _check_outputs(config: Config) -> None:

@@ -38,6 +38,7 @@ from .atomic import open_output
 from .model import (
     LinearModel,
     check_model,
+    form_of_name,
     model_form,
     parse_model,
     save_json,
@@ -91,7 +92,7 @@ def convert_model(
         ``-`` is the standard output.
     to : {"json", "safetensors", "liblinear", "svmrank", "weights"}, optional
         "weights" is one number per line. By default what the name of `target` says: .json or
-        .safetensors.
+        .safetensors, or these with .gz and the like after them.
 
     Returns
     -------
@@ -105,15 +106,11 @@ def convert_model(
     OutputError
         If the file cannot be written.
     """
-    suffix = os.path.splitext(os.fsdecode(target))[1].lower().removeprefix(".")
-    form = suffix if to is None and suffix in FORMS[:2] else to
-    if form is None:
-        raise ValueError(
-            f"the name {os.fsdecode(target)!r} does not tell the form to write: say one of "
-            f"{', '.join(FORMS)}"
-        )
+    form = form_of_name(target) if to is None else to
     if form not in FORMS:
-        raise ValueError(f"a model cannot be written as {form!r}: say one of {', '.join(FORMS)}")
+        name = os.fsdecode(target)
+        fault = f"the name {name!r} does not tell" if to is None else f"{to!r} is not"
+        raise ValueError(f"{fault} a form to write: say --to, or to=, one of {', '.join(FORMS)}")
     model = _load_model_or_weights(source)
     check_model(model)
     {

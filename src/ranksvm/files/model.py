@@ -82,7 +82,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : LinearModel or fitted RankSVM
     path : str or path-like
-        A name that ends in .safetensors gets that layout, any other JSON; ``-`` is the standard
+        A name that ends in .safetensors, or .safetensors.gz and the like, gets that layout, any
+        other JSON; ``-`` is the standard
         output.
 
     Raises
@@ -94,10 +95,19 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """
     linear = model if isinstance(model, LinearModel) else _from_estimator(model)
     check_model(linear)
-    if os.fsdecode(path).lower().endswith(".safetensors"):
+    if form_of_name(path) == "safetensors":
         save_safetensors(linear, path)
     else:
         save_json(linear, path)
+
+
+def form_of_name(path: str | os.PathLike[str]) -> str | None:
+    """Return "json" or "safetensors" if a name ends so, perhaps with .gz or the like after it."""
+    name = os.fsdecode(path).lower()
+    if opener_of_compressed(name) is not None:
+        name = os.path.splitext(name)[0]
+    ending = os.path.splitext(name)[1]
+    return ending[1:] if ending in (".json", ".safetensors") else None
 
 
 def save_json(model: LinearModel, path: str | os.PathLike[str]) -> None:
@@ -322,7 +332,8 @@ def _weights(
             number = feature.isascii() and feature.isdecimal() and len(feature) <= _MAX_DIGITS
             k = int(feature) - 1 if number else -1
         if not 0 <= k < n_features:
-            raise DataError(f"{file}: the model has no feature {shown(feature)}")
+            named = ": it knows them by name" if places is not None else ""
+            raise DataError(f"{file}: the model has no feature {shown(feature)}{named}")
         if not _is_finite(value):
             raise DataError(
                 f"{file}: the weight of {shown(feature)} must be a number, not {shown(value)}"
