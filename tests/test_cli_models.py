@@ -1,6 +1,7 @@
 """The commands that look at models and change their form."""
 
 import argparse
+import io
 import os
 import pickle
 
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 
 from ranksvm import LinearModel, RankSVM, load_model, save_model
-from ranksvm.cli_models import _FORMS, add_commands
-from ranksvm.files import foreign_models
+from ranksvm.cli_models import add_commands
 from ranksvm.fingerprint import fingerprint
+from ranksvm.names import MODEL_FORMS
 
 
 def run(*arguments):
@@ -42,7 +43,7 @@ def test_info(model, capsys):
     assert "status=converged" in text
 
 
-@pytest.mark.parametrize("form", _FORMS[:-1])
+@pytest.mark.parametrize("form", MODEL_FORMS[:-1])
 def test_info_of_every_form(model, tmp_path, capsys, form):
     run("convert", model[0], tmp_path / "m", "--to", form, "--quiet")
     run("info", tmp_path / "m")
@@ -82,7 +83,7 @@ def test_weights(model, tmp_path, capfd):
     assert capfd.readouterr().out == (tmp_path / "expected").read_text()
 
 
-@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("form", MODEL_FORMS)
 def test_convert(model, tmp_path, form, capsys):
     path, content = model
     run("convert", path, tmp_path / "a", "--to", form)
@@ -133,5 +134,10 @@ def test_mistakes_are_told_before_anything_is_written(model, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["m.json", "m.pckl"]
 
 
-def test_the_forms_are_those_that_can_be_written():
-    assert _FORMS == foreign_models.FORMS
+def test_names_that_the_terminal_has_no_letters_for(tmp_path, monkeypatch):
+    save_model(LinearModel(np.ones(1), ["größe"]), tmp_path / "m")
+    with io.TextIOWrapper(io.BytesIO(), "ascii") as terminal:
+        monkeypatch.setattr("sys.stdout", terminal)
+        run("info", tmp_path / "m")
+        terminal.flush()
+        assert rb"gr\xf6\xdfe" in terminal.buffer.getvalue()

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ranksvm import LinearModel, convert_model, load_model, save_model
-from ranksvm.files.foreign_models import FORMS, save_liblinear, save_svmrank
+from ranksvm.files.foreign_models import save_liblinear, save_svmrank
 from ranksvm.files.model import is_model_file
 from ranksvm.files.source import DataError
+from ranksvm.names import MODEL_FORMS
 
 LIBLINEAR = """\
 solver_type L2R_L2LOSS_RANKSVM
@@ -47,7 +48,7 @@ def read(tmp_path, text):
     return load_model(tmp_path / "m")
 
 
-@given(coef=WEIGHTS, forms=st.lists(st.sampled_from(FORMS), min_size=1, max_size=4))
+@given(coef=WEIGHTS, forms=st.lists(st.sampled_from(MODEL_FORMS), min_size=1, max_size=4))
 def test_round_trips_are_exact(tmp_path_factory, coef, forms):
     folder = tmp_path_factory.mktemp("models")
     save_model(LinearModel(coef), folder / "0")
@@ -126,7 +127,7 @@ def test_the_form_to_write_must_be_known(tmp_path):
     save_model(LinearModel(np.ones(2)), tmp_path / "m.json")
     with pytest.raises(ValueError, match=r"'.*model' does not tell a form to write: say"):
         convert_model(tmp_path / "m.json", tmp_path / "model")
-    with pytest.raises(ValueError, match="'xml' is not a form to write: say .* one of json"):
+    with pytest.raises(ValueError, match=r"'xml' is not a form to write: say .* one of json"):
         convert_model(tmp_path / "m.json", tmp_path / "model", to="xml")
     assert os.listdir(tmp_path) == ["m.json"]
 

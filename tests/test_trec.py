@@ -1,5 +1,6 @@
 """TREC run files: the order of trec_eval."""
 
+import gzip
 import os
 
 import numpy as np
@@ -28,6 +29,18 @@ def test_order_of_queries_and_documents(tmp_path):
 def test_text_ids(tmp_path):
     lines = written(tmp_path, np.array(["q-2", "q-1"]), ["größe", "b"], np.array([1e-300, 3]))
     assert lines == ["q-2 Q0 größe 1 1e-300 ranksvm", "q-1 Q0 b 1 3.0 ranksvm"]
+
+
+def test_ids_that_are_not_utf8_stay_as_they_were(tmp_path):
+    write_trec_run(tmp_path / "run", ["\udce9"] * 2, ["\udcff", "\u20ac"], [1.0, 1.0])
+    assert (tmp_path / "run").read_bytes() == (
+        b"\xe9 Q0 \xff 1 1.0 ranksvm\n\xe9 Q0 \xe2\x82\xac 2 1.0 ranksvm\n"
+    )
+
+
+def test_runs_can_be_compressed(tmp_path):
+    write_trec_run(tmp_path / "run.gz", [1], ["a"], [0.5])
+    assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == b"1 Q0 a 1 0.5 ranksvm\n"
 
 
 @given(
@@ -64,7 +77,7 @@ def test_every_query_is_ranked(tmp_path_factory, rows):
         (([1, 1], ["a", ""], [1.0, 2.0]), "the docid '' of row 2 must be one word"),
         ((["1", "1\n"], ["a", "b"], [1.0, 2.0]), r"the qid '1\\n' of row 2 must be one word"),
         (([1, 1], ["a", "b"], [1.0, np.nan]), "the score of row 2 is nan: it must be finite"),
-        (([1, 1], ["a", "a"], [1.0, 2.0]), "query 1 has the document 'a' twice"),
+        (([1, 1], ["a", "a"], [1.0, 2.0]), "query '1' has the document 'a' twice"),
         (([1], ["a"], [1.0], "my run"), "the tag 'my run' .*must be one word"),
     ],
 )

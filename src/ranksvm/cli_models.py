@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .names import MODEL_FORMS
+
 if TYPE_CHECKING:
     import argparse
 
     from .files.model import LinearModel
 
-_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 _SHOWN_NAMES = 8
 
 
@@ -49,7 +50,7 @@ def _add_convert(commands: Any) -> None:
     convert.add_argument("source", metavar="SOURCE", help="model file, or - for stdin")
     convert.add_argument("target", metavar="TARGET", help="file to write, or - for stdout")
     convert.add_argument(
-        "--to", choices=_FORMS, help="default: json or safetensors, as the name of TARGET says"
+        "--to", choices=MODEL_FORMS, help="default: json or safetensors, as the name of TARGET says"
     )
     convert.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
@@ -106,8 +107,10 @@ def _shown(value: Any) -> str:
 
 
 def _printable(text: str) -> str:
-    """Escape what could command a terminal: the text is that of the file."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    """Escape what could command a terminal, or has no place there: the text is that of the file."""
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _convert(args: argparse.Namespace) -> None:

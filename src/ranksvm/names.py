@@ -1,6 +1,7 @@
-"""The names that parameters may have, where the command line can read them without loading more."""
+"""The names that options may have, where the command line can read them without loading more."""
 
 LOSSES = ("squared_hinge", "hinge")
 NORMALIZATIONS = ("documents", "pairs", "queries", None)
 SOLVERS = ("auto", "newton", "trust_region", "bundle", "cutting_planes")
+MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")

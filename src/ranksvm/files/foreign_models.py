@@ -34,6 +34,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from ..names import MODEL_FORMS
 from .atomic import open_output
 from .model import (
     LinearModel,
@@ -48,8 +49,6 @@ from .model import (
 from .quoting import shown
 from .scores import is_finite_number, parse_numbers
 from .source import DataError, read_bytes
-
-FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 
 # Of LIBLINEAR-ranksvm, and of the program that came with the paper on it, by its ways of counting.
 _RANKING_SOLVERS = {
@@ -107,10 +106,12 @@ def convert_model(
         If the file cannot be written.
     """
     form = form_of_name(target) if to is None else to
-    if form not in FORMS:
+    if form not in MODEL_FORMS:
         name = os.fsdecode(target)
         fault = f"the name {name!r} does not tell" if to is None else f"{to!r} is not"
-        raise ValueError(f"{fault} a form to write: say --to, or to=, one of {', '.join(FORMS)}")
+        raise ValueError(
+            f"{fault} a form to write: say --to, or to=, one of {', '.join(MODEL_FORMS)}"
+        )
     model = _load_model_or_weights(source)
     check_model(model)
     {
@@ -133,7 +134,10 @@ def save_liblinear(model: LinearModel, path: str | os.PathLike[str]) -> None:
 
 
 def save_svmrank(model: LinearModel, path: str | os.PathLike[str]) -> None:
-    """Write a model file of SVM^rank 1.00, which SVM^light 6.20 reads as well."""
+    """Write a model file of SVM^rank 1.00, which SVM^light 6.20 reads as well.
+
+    These hold weights in single precision, so their scores differ from ours in the eighth digit.
+    """
     lines = ["SVM-light Version V6.20"]
     for value, meaning in zip(_SVMRANK_VALUES, _SVMRANK_HEADER, strict=True):
         blank = "" if value == "empty" else " "

@@ -10,7 +10,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from .atomic import atomic_write
+from .atomic import open_output
 from .quoting import shown
 from .source import DataError, read_bytes
 
@@ -20,10 +20,11 @@ _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 def write_scores(path: str | os.PathLike[str], scores: NDArray[np.float64]) -> None:
     """Write one score per line, in the shortest form that reads back the same."""
-    with atomic_write(path) as file:
+    with open_output(path) as file:
         block = 1 << 16
         for begin in range(0, len(scores), block):
-            file.write("".join(f"{score!r}\n" for score in scores[begin : begin + block].tolist()))
+            lines = [f"{score!r}\n" for score in scores[begin : begin + block].tolist()]
+            file.write("".join(lines).encode())
 
 
 def read_scores(path: str | os.PathLike[str], n_rows: int, data: str) -> NDArray[np.float64]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .atomic import atomic_write
+from .atomic import open_output
+from .quoting import shown
 from .source import StrPath
 
 _WORD = re.compile(r"\S+")
@@ -51,45 +52,46 @@ def write_trec_run(
     values = np.asarray(scores, dtype=np.float64)
     queries = _words("qid", np.asarray(qid).tolist(), len(values))
     documents = _words("docid", docids, len(values))
-    _words("tag", [tag], 1)
+    (tag_word,) = _words("tag", [tag], 1)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise ValueError(f"the score of row {bad[0] + 1} is {values[bad[0]]}: it must be finite")
     numbers = values.tolist()
-    rows_of: dict[str, list[int]] = {}
+    rows_of: dict[bytes, list[int]] = {}
     for row, query in enumerate(queries):
         rows_of.setdefault(query, []).append(row)
     for query, rows in rows_of.items():
         _require_distinct(query, [documents[row] for row in rows])
-    with atomic_write(path) as file:
+    with open_output(path) as file:
         for query, rows in rows_of.items():
-            file.writelines(_ranking(query, rows, documents, numbers, tag))
+            file.writelines(_ranking(query, rows, documents, numbers, tag_word))
 
 
 def _ranking(
-    query: str, rows: list[int], documents: list[str], scores: list[float], tag: str
-) -> Iterator[str]:
-    # Bytes of UTF-8 compare as trec_eval compares them, and as the characters they stand for do.
+    query: bytes, rows: list[int], documents: list[bytes], scores: list[float], tag: bytes
+) -> Iterator[bytes]:
     rows.sort(key=lambda row: (scores[row], documents[row]), reverse=True)
     for rank, row in enumerate(rows, 1):
-        yield f"{query} Q0 {documents[row]} {rank} {scores[row]!r} {tag}\n"
+        score = repr(scores[row]).encode()
+        yield b"%b Q0 %b %d %b %b\n" % (query, documents[row], rank, score, tag)
 
 
-def _words(name: str, values: Sequence[Any], n_rows: int) -> list[str]:
+def _words(name: str, values: Sequence[Any], n_rows: int) -> list[bytes]:
+    """Return words as bytes, which trec_eval compares; those that are no UTF-8 as they were."""
     if len(values) != n_rows:
         raise ValueError(f"there are {n_rows} scores but {len(values)} values of {name}")
     words = [str(value) for value in values]
     for row, word in enumerate(words, 1):
         if not _WORD.fullmatch(word):
             raise ValueError(
-                f"the {name} {word!r} of row {row} must be one word: blanks separate columns"
+                f"the {name} {shown(word)} of row {row} must be one word: blanks separate columns"
             )
-    return words
+    return [word.encode("utf-8", "surrogateescape") for word in words]
 
 
-def _require_distinct(query: str, documents: list[str]) -> None:
+def _require_distinct(query: bytes, documents: list[bytes]) -> None:
     seen = set()
     for document in documents:
         if document in seen:
-            raise ValueError(f"query {query} has the document {document!r} twice")
+            raise ValueError(f"query {shown(query)} has the document {shown(document)} twice")
         seen.add(document)
