@@ -23,7 +23,6 @@ from .source import DataError
 # As written by the binary protocols, and by the text protocol for an object or a container.
 _START = re.compile(rb"\x80|c[\w.]+\r?\n[\w.]+\r?\n|\((?:i[\w.]+\r?\n|[cdl])|[]}|)]q")
 _DTYPE = re.compile(r"b1|[iu][1248]|f[248]")
-_MAX_DEPTH = 100  # of tuples in tuples
 _WEIGHTS = ("weights", "coef", "coef_", "w")
 
 
@@ -104,12 +103,15 @@ class _Refused(Exception):
 
 
 def _check_program(content: bytes) -> None:
-    """Refuse what would fill memory or exhaust the stack while it is built.
+    """Refuse what would fill memory, exhaust the stack or take for ever while it is built.
 
-    A place in the memo is allocated along with all below it, and tuples that are nested deeply
-    crash Python where a dictionary asks for their hash. So the program is followed here with the
-    depth of the tuples alone; where it is not a whole program, unpickling says so as well.
+    A place in the memo is allocated along with all below it. The hash of a tuple, for which a
+    dictionary asks, visits all that it holds, as often as it holds it, and crashes Python where
+    that is deep. So the program is followed here with the weight of things alone: one, but for a
+    tuple twice what it holds, which makes both depth and repetition count. Where it is not a whole
+    program, unpickling says so as well.
     """
+    heaviest = 4 * len(content) + 1000
     stack: list[int] = []
     marks: list[int] = []
     memo: dict[Any, int] = {}
@@ -127,6 +129,8 @@ def _check_program(content: bytes) -> None:
             stack.append(memo[argument])
         else:
             _follow(opcode, stack, marks)
+            if stack and stack[-1] > heaviest:
+                raise _Refused("nests tuples too deeply")
 
 
 def _follow(opcode: Any, stack: list[int], marks: list[int]) -> None:
@@ -135,15 +139,13 @@ def _follow(opcode: Any, stack: list[int], marks: list[int]) -> None:
     begin = len(stack) - len(takes)
     if pickletools.markobject in takes:  # all down to the mark, and what is named below it
         begin = marks.pop() - takes.index(pickletools.markobject)
-    depth = max(stack[begin:], default=0)
+    weight = sum(stack[begin:])
     del stack[begin:]
     if "TUPLE" in opcode.name:
-        depth += 1
+        weight = 2 * weight + 1
     elif opcode.name != "DUP":
-        depth = 0
-    if depth > _MAX_DEPTH:
-        raise _Refused("nests tuples too deeply")
-    stack.extend([depth] * len(opcode.stack_after))
+        weight = 1
+    stack.extend([weight] * len(opcode.stack_after))
 
 
 class _Array:
