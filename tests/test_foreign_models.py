@@ -169,20 +169,6 @@ def test_bad_files_get_a_sentence(tmp_path, text, message):
     assert str(refusal.value).startswith(str(tmp_path / "m"))
 
 
-@given(data=st.data())
-def test_damage_is_refused_or_harmless(tmp_path_factory, data):
-    content = bytearray(data.draw(st.sampled_from([LIBLINEAR, SVMRANK])).encode())
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(17, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path = tmp_path_factory.mktemp("m") / "m"
-    path.write_bytes(content[: data.draw(st.integers(17, len(content)))])
-    try:
-        model = load_model(path)
-        assert np.isfinite(model.coef).all()
-    except DataError as error:
-        assert str(path) in str(error)  # noqa: PT017
-
-
 def test_weights_that_are_not_numbers_are_refused(tmp_path):
     (tmp_path / "w").write_text("1.5\nabc\n")
     with pytest.raises(DataError, match="w, line 2: expected one finite weight per line, found"):

@@ -159,19 +159,6 @@ def test_bad_files_get_a_sentence(tmp_path, content, message):
     assert "\n" not in str(refusal.value)
 
 
-@given(data=st.data())
-def test_damage_is_refused_or_harmless(tmp_path_factory, data):
-    content = bytearray(layout(GOOD))
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path = tmp_path_factory.mktemp("m") / "m"
-    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
-    try:
-        assert np.isfinite(load_model(path).coef).all()
-    except DataError as error:
-        assert str(path) in str(error)  # noqa: PT017
-
-
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
     for model, message in [
         (LinearModel(np.array([1.0, np.nan])), "the weight of feature 2 is nan, not finite"),
