@@ -20,6 +20,7 @@ COMMANDS = (
     ("hinge.py",),
     ("counting.py",),
     ("path.py",),
+    ("metrics.py",),
 )
 
 

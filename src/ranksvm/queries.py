@@ -77,7 +77,7 @@ class QueryGroups:
         """
         if qid is None:
             return cls(np.array([0, n_samples], dtype=np.int64))
-        ids = _as_vector(qid)
+        ids = id_vector(qid)
         if ids.ndim != 1:
             raise ValueError(f"qid must be one-dimensional, not of shape {ids.shape}")
         if len(ids) != n_samples:
@@ -99,7 +99,7 @@ class QueryGroups:
         return cls(np.concatenate([[0], starts, [n]]).astype(np.int64), order)
 
 
-def _as_vector(qid: Any) -> NDArray[Any]:
+def id_vector(qid: Any) -> NDArray[Any]:
     """Return the ids as a vector, with ids that differ kept different."""
     if hasattr(qid, "__array__") or hasattr(qid, "dtype"):
         ids = np.asarray(qid)

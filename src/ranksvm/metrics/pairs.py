@@ -1,15 +1,17 @@
-"""Measures of a ranking."""
+"""Measures over preference pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .pair_loss import Hinge
-from .queries import QueryGroups
-from .weights import row_weights
+from .. import _core
+from ..pair_loss import Hinge, PairLoss
+from ..queries import QueryGroups
+from ..weights import row_weights
 
 Vector = NDArray[np.float64]
+LEAST_MARGIN = float(np.nextafter(0.0, 1.0))  # at which tied pairs are active, too
 
 
 def pairwise_accuracy(
@@ -85,10 +87,7 @@ def lost_pairs(
     -------
     lost, pairs : ndarray of shape (n_queries,)
     """
-    labels = _finite("y", y)
-    predicted = _finite("scores", scores)
-    if len(labels) != len(predicted):
-        raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
+    labels, predicted = labels_and_scores(y, scores)
     groups = QueryGroups.from_qid(qid, len(labels))
     weights = row_weights("sample_weight", sample_weight, len(labels))
     loss = Hinge(labels, groups, sample_weight=weights, n_threads=n_threads)
@@ -96,19 +95,32 @@ def lost_pairs(
         raise ValueError("no preference pairs: within every query all labels are equal")
     # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
     # ones too.
-    swapped = _active_pairs(loss, predicted, 0.0)
-    not_right = _active_pairs(loss, predicted, float(np.nextafter(0.0, 1.0)))
+    swapped = active_pairs(loss, loss.sweep(predicted, "hinge", margin=0.0))
+    not_right = active_pairs(loss, loss.sweep(predicted, "hinge", margin=LEAST_MARGIN))
     return swapped + (1 - ties) * (not_right - swapped), loss.pairs_per_query
 
 
-def _active_pairs(loss: Hinge, scores: Vector, margin: float) -> Vector:
+def active_pairs(loss: PairLoss, sweep: _core.Sweep) -> Vector:
     """Return the weight of the active pairs of each query."""
-    sweep = loss.sweep(scores, "hinge", margin=margin)
     # The gradient is l+ - l-, the degree l+ + l-; l+ counts the active pairs in which a row is the
     # less relevant one.
     by_row = (sweep.degree() + sweep.gradient) / 2
     by_place = by_row if loss.groups.order is None else by_row[loss.groups.order]
     return np.add.reduceat(by_place, loss.groups.indptr[:-1])
+
+
+def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
+    """Return both as vectors of finite float64, of one length.
+
+    Raises
+    ------
+    ValueError
+        Naming the array, the row and what was found there.
+    """
+    labels, predicted = _finite("y", y), _finite("scores", scores)
+    if len(labels) != len(predicted):
+        raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
+    return labels, predicted
 
 
 def _finite(name: str, values: ArrayLike) -> Vector:
