@@ -18,8 +18,10 @@ _HOMES = {
     "RankSVMPath": "path",
     "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
+    "evaluate": "metrics",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
+    "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "ranksvm_path": "path",
     "save_model": "files.model",
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from .files.model import LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
-    from .metrics import pairwise_accuracy
+    from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .path import RankSVMPath, ranksvm_path
     from .plots import ConvergenceDisplay
     from .training import ConvergenceWarning
@@ -46,8 +48,10 @@ __all__ = [
     "__version__",
     "convert_model",
     "dump_svmlight",
+    "evaluate",
     "load_model",
     "load_svmlight",
+    "paired_randomization_test",
     "pairwise_accuracy",
     "ranksvm_path",
     "save_model",

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
 
@@ -44,7 +45,7 @@ def build_parser() -> _Parser:
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     _add_train(commands)
     _add_predict(commands)
-    _add_evaluate(commands)
+    add_evaluate_command(commands)
     _add_run(commands)
     add_model_commands(commands)
     return parser
@@ -110,20 +111,6 @@ def _add_predict(commands: Any) -> None:
         help="write a TREC run, for trec_eval; DATA must have qids and '#docid = ...' in every row",
     )
     _add_common(predict)
-
-
-def _add_evaluate(commands: Any) -> None:
-    evaluate = commands.add_parser(
-        "evaluate",
-        help="measure how well scores or a model order labelled rows",
-        description="Print pairwise accuracy and ranking error; pairs of equal scores count half.",
-    )
-    evaluate.set_defaults(run=_evaluate, parser=evaluate)
-    evaluate.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
-    evaluate.add_argument(
-        "scores", metavar="SCORES|MODEL", help="one score per line, or a model file"
-    )
-    _add_common(evaluate)
 
 
 def _add_run(commands: Any) -> None:
@@ -206,24 +193,6 @@ def _predict(args: argparse.Namespace) -> None:
         write_trec_run(args.scores, rows.qid, docids, scores)
     else:
         write_scores(args.scores, scores)
-
-
-def _evaluate(args: argparse.Namespace) -> None:
-    from .files.model import is_model_file, load_model
-    from .files.scores import read_scores
-    from .jobs import performance, predict
-    from .threads import resolve_threads
-
-    threads = resolve_threads(args.threads)
-    if is_model_file(args.scores):
-        model = load_model(args.scores)
-        rows = _read(args, model)
-        scores = predict(model, rows, threads)
-    else:
-        rows = _read(args)
-        scores = read_scores(args.scores, len(rows.labels), rows.name)
-
-    sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
 
 
 def _run_config(args: argparse.Namespace) -> None:
