@@ -63,7 +63,8 @@ def _ranking_error_pooled(r: Ranking) -> float:
 def _zero_one_error(r: Ranking, k: int | None) -> Vector:
     """1 if a pair is out of order."""
     error = _ranking_error(r)
-    return np.where(np.isnan(error), error, error > 0)
+    rounding = 1e-12  # of sums of weights
+    return np.where(np.isnan(error), error, error > rounding)
 
 
 def _concordance(r: Ranking) -> Vector:
@@ -90,7 +91,7 @@ def _kendall_tau(r: Ranking, k: int | None) -> Vector:
     squares[r.score_blocks] = np.add.reduceat(r.weight, r.score_blocks) ** 2
     untied = _all_pairs(r.total(r.weight), r.total(squares))
     tau = _ratio(_concordance(r), np.sqrt(r.pairs) * np.sqrt(untied), 0.0)
-    return np.where(r.pairs > 0, tau, np.nan)
+    return np.where(r.pairs > 0, np.clip(tau, -1, 1), np.nan)
 
 
 def _auc(r: Ranking, k: int | None) -> Vector:
@@ -229,14 +230,14 @@ def expected_stops(stops: Vector, depth: int) -> Vector:
     # passed holds m_0, m_1 ... of the first documents alone: 1 as long as none of them stops. A
     # further document is among the first j of `count` with probability j / count.
     passed = np.ones((len(stops), depth + 1))
+    j = np.arange(1.0, depth + 1)
     n_never = int(np.count_nonzero(survival == 1, axis=1).min())
     for count in range(n_never + 1, n + 1):
         last = min(depth, count)
-        among = np.arange(1, last + 1) / count
-        q = survival[:, count - 1, np.newaxis]
-        before = passed[:, :last] * q
-        passed[:, 1 : last + 1] *= 1 - among
-        passed[:, 1 : last + 1] += among * before
+        change = passed[:, :last] * survival[:, count - 1 : count]
+        change -= passed[:, 1 : last + 1]
+        change *= j[:last] / count
+        passed[:, 1 : last + 1] += change
     result = np.zeros_like(stops)
     result[:, :depth] = passed[:, :-1] - passed[:, 1:]
     return result
