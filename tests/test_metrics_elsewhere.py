@@ -147,6 +147,6 @@ def test_lightgbm(seed):
     )
     parameters = {"objective": "lambdarank", "metric": "ndcg,map", "eval_at": DEPTHS, "verbose": -1}
     booster = lightgbm.Booster(parameters, data)  # no round of boosting changes the initial scores
-    values = {name: value for _, name, value, _ in booster.eval_train()}
+    values = {result[1]: result[2] for result in booster.eval_train()}
     evaluation = evaluate(y, scores, qid, values, preset="lightgbm")
     assert evaluation.mean == pytest.approx(values, rel=1e-10)

@@ -41,7 +41,7 @@ def test_agrees_with_scipy(n, tolerance):
         permutation_type="samples",
         n_resamples=20_000,
         vectorized=True,
-        rng=1,
+        random_state=1,
     )
     ours = paired_randomization_test(a, b, n_permutations=20_000, random_state=0)
     assert ours == pytest.approx(theirs.pvalue, abs=tolerance)
