@@ -9,15 +9,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from .cli_common import add_common, read_data, say
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
-
-if TYPE_CHECKING:
-    from .files.model import LinearModel
-    from .files.svmlight import SvmlightFile
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,7 +87,7 @@ def _add_train(commands: Any) -> None:
     )
     train.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
-    _add_common(train)
+    add_common(train)
 
 
 def _add_predict(commands: Any) -> None:
@@ -110,7 +107,7 @@ def _add_predict(commands: Any) -> None:
         action="store_true",
         help="write a TREC run, for trec_eval; DATA must have qids and '#docid = ...' in every row",
     )
-    _add_common(predict)
+    add_common(predict)
 
 
 def _add_run(commands: Any) -> None:
@@ -122,16 +119,6 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
     parser.description = "Train, predict and measure as a config file of TreeRankSVM asks for."
     parser.set_defaults(run=_run_config, parser=parser)
     parser.add_argument("config", metavar="CONFIG", help="config file, or - for stdin")
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
-    )
-    parser.add_argument(
-        "--zero-based", action="store_true", help="feature numbers in DATA count from zero"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def _train(args: argparse.Namespace) -> None:
@@ -157,7 +144,7 @@ def _train(args: argparse.Namespace) -> None:
     check_output(args.model)
     if args.plot:
         check_picture(args.plot)
-    rows = _read(args)
+    rows = read_data(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     fit = train(
         design_matrix(rows),
@@ -168,7 +155,7 @@ def _train(args: argparse.Namespace) -> None:
         callback=table,
     )
     save_model(trained_model(fit, rows, parameters), args.model)
-    _say(args, summary(fit, rows))
+    say(args, summary(fit, rows))
     if args.plot:
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
 
@@ -183,7 +170,7 @@ def _predict(args: argparse.Namespace) -> None:
 
     check_output(args.scores)
     model = load_model(args.model)
-    rows = _read(args, model, comments=args.trec)
+    rows = read_data(args, model, comments=args.trec)
     docids = rows.docids
     if args.trec and (rows.qid is None or docids is None):
         missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
@@ -199,31 +186,6 @@ def _run_config(args: argparse.Namespace) -> None:
     from .config_run import run_config
 
     run_config(args.config)
-
-
-def _read(
-    args: argparse.Namespace, model: LinearModel | None = None, *, comments: bool = False
-) -> SvmlightFile:
-    """Read DATA; for a model, with features that can be its own."""
-    from .files.svmlight import read_svmlight
-    from .jobs import require_fit
-    from .threads import resolve_threads
-
-    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
-    rows = read_svmlight(
-        args.data,
-        zero_based=from_zero or "auto",
-        comments=comments,
-        n_threads=resolve_threads(args.threads),
-    )
-    if model is not None:
-        require_fit(rows, model, lambda note: _say(args, note))
-    return rows
-
-
-def _say(args: argparse.Namespace, message: str) -> None:
-    if not args.quiet:
-        sys.stderr.write(message + "\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .cli_common import add_common, read_data, say
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
-    from .cli import _add_common
-
     evaluate = commands.add_parser(
         "evaluate",
         help="measure how well scores or a model order labelled rows",
@@ -54,7 +54,7 @@ def add_command(commands: Any) -> None:
     evaluate.add_argument(
         "--format", choices=["table", "csv", "json"], help="how to print metrics (default: table)"
     )
-    _add_common(evaluate)
+    add_common(evaluate)
 
 
 def _evaluate(args: argparse.Namespace) -> None:
@@ -113,17 +113,15 @@ def _read(
     args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
 ) -> tuple[SvmlightFile, list[NDArray[Any]]]:
     """Read DATA, and the scores in each file or of the model there."""
-    from .cli import _read as read_data
-    from .cli import _say
     from .files.model import is_model_file, load_model
     from .files.scores import read_scores
-    from .jobs import design_matrix, fit_to_model
+    from .jobs import predict, require_fit
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
     models = {name: load_model(name) for name in files if is_model_file(name)}
     first = next(iter(models.values()), None)
-    rows, X = read_data(args, first, comments=comments)
+    rows = read_data(args, first, comments=comments)
     runs = []
     for name in files:
         if name not in models:
@@ -131,9 +129,8 @@ def _read(
             continue
         model = models[name]
         if model is not first:
-            width = fit_to_model(rows, model, lambda note: _say(args, note))
-            X = design_matrix(rows, width, threads)
-        runs.append(model.predict(X, threads))
+            require_fit(rows, model, lambda note: say(args, note))
+        runs.append(predict(model, rows, threads))
     return rows, runs
 
 
@@ -184,16 +181,19 @@ def _cell(value: str | float | int | None) -> str:
 def _write_per_query(path: str, evaluations: Sequence[Evaluation]) -> None:
     """Write a row for every query; a metric that is not defined there is left empty."""
     import csv
+    import io
 
     import numpy as np
 
-    from .files.atomic import atomic_write
+    from .files.atomic import open_output
 
     columns = {"query": evaluations[0].queries.tolist()}
     for prefix, evaluation in zip(("", "other "), evaluations, strict=False):
         for name, values in evaluation.per_query.items():
             columns[prefix + name] = ["" if np.isnan(v) else v for v in values.tolist()]
-    with atomic_write(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    with open_output(path) as file:
+        file.write(table.getvalue().encode("utf-8", "surrogateescape"))

@@ -150,5 +150,5 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
 
     picture = io.BytesIO()
     figure.savefig(picture, format=_suffix(path), dpi=150)
-    with atomic_write(path, "wb") as file:
+    with atomic_write(path) as file:
         file.write(picture.getvalue())

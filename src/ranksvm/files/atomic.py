@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import IO, Any, Literal
+from typing import IO
 
 _TEMPORARY = ".ranksvm-"
 _DESCRIPTORS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
@@ -20,10 +20,10 @@ class OutputError(OSError):
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its place only once it is complete.
 
-    The text goes to a file in the same folder, which replaces `path` after it has reached the
+    The content goes to a file in the same folder, which replaces `path` after it has reached the
     disk. If the body raises, or the disk is full, nothing is left behind and an older file stays
     as it was. An existing file keeps its permissions, and a symbolic link keeps pointing at it.
     Devices, pipes and ``-``, the standard output, are written directly.
@@ -32,12 +32,10 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
     ----------
     path : str or path-like
         File to write, or ``-``.
-    mode : {"w", "wb"}, default="w"
-        Text, in UTF-8, or binary.
 
     Yields
     ------
-    file object
+    binary file object
 
     Raises
     ------
@@ -47,7 +45,7 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
     """
     name = os.fsdecode(path)
     try:
-        with _writer(name, mode) as file:
+        with _writer(name) as file:
             yield file
     except (OutputError, BrokenPipeError):
         raise
@@ -80,40 +78,33 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise OutputError(f"cannot write {name}: the directory {folder} does not exist")
 
 
-def _writer(name: str, mode: str) -> AbstractContextManager[IO[Any]]:
+def _writer(name: str) -> AbstractContextManager[IO[bytes]]:
     check_output(name)
     if name == "-":
-        return _standard_output(mode)
+        return _standard_output()
     if name.startswith(_DESCRIPTORS):
-        return _open(name, mode.replace("w", "a"))  # what `>> log` has collected stays
+        return open(name, "ab")  # what `>> log` has collected stays
     target = os.path.realpath(name)
     if os.path.exists(target) and not os.path.isfile(target):
-        return _open(name, mode)
-    return _replacement(target, mode)
-
-
-def _open(name: str, mode: str) -> IO[Any]:
-    if "b" in mode:
-        return open(name, mode)
-    return open(name, mode, encoding="utf-8", newline="\n")
+        return open(name, "wb")
+    return _replacement(target)
 
 
 @contextmanager
-def _standard_output(mode: str) -> Iterator[IO[Any]]:
+def _standard_output() -> Iterator[IO[bytes]]:
     sys.stdout.flush()
-    file = sys.stdout.buffer if "b" in mode else sys.stdout
-    yield file
-    file.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 @contextmanager
-def _replacement(target: str, mode: str) -> Iterator[IO[Any]]:
+def _replacement(target: str) -> Iterator[IO[bytes]]:
     exists = os.path.exists(target)
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = os.path.join(os.path.dirname(target), _TEMPORARY + secrets.token_hex(8))
     try:
-        with _open(temporary, mode.replace("w", "x")) as file:
+        with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -133,7 +124,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     compressed = opener_of_compressed(os.fsdecode(path))
     with (
-        atomic_write(path, "wb") as raw,
+        atomic_write(path) as raw,
         nullcontext(raw) if compressed is None else compressed(raw, "wb") as file,
     ):
         yield file
