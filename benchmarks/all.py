@@ -21,6 +21,7 @@ COMMANDS = (
     ("counting.py",),
     ("path.py",),
     ("metrics.py",),
+    ("ranking_quality.py",),
 )
 
 

@@ -1,0 +1,161 @@
+"""
+Quality and time of rankers on held-out queries: linear machines, boosted trees, transformed pairs.
+
+    RANKSVM_DATA=FOLDER python benchmarks/ranking_quality.py
+
+`lightgbm-lambdarank` with its own test set, and the five folds of `ClueWeb09-webis`, each the test
+set of a model that is trained on the other four. Every system has its default parameters, which
+for boosting are 100 trees; RankSVMCV chooses C within the training queries. Linear machines
+see features divided by their standard deviations, trees see them as they are. Metrics are means
+over queries by ranksvm's default conventions; seconds are those of training, median over folds.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from datasets.real import find_real, load_real
+from harness import machine_line, print_table, time_once
+from ranksvm import RankSVM, RankSVMCV, evaluate
+
+METRICS = ("ndcg@10", "pairwise_accuracy")
+Matrix = Any
+
+
+class Rows(NamedTuple):
+    """Rows of whole queries, each query contiguous."""
+
+    X: Matrix
+    y: np.ndarray
+    qid: np.ndarray
+
+
+def main() -> None:
+    """Print a table for each data set."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
+    parser.parse_args()
+    if find_real("lightgbm-lambdarank.train") is None:
+        print("Skipped: set RANKSVM_DATA to the folder with the real data sets.")
+        return
+    print(machine_line())
+    for missing in (name for name in ("lightgbm", "xgboost") if find_spec(name) is None):
+        print(f"Left out: {missing} is not installed.")
+    report(
+        "lightgbm-lambdarank",
+        [(read("lightgbm-lambdarank.train"), read("lightgbm-lambdarank.test"))],
+    )
+    folds = [read(f"ClueWeb09-webis.F{k}") for k in range(1, 6)]
+    report(
+        "ClueWeb09-webis, five folds",
+        [(joined(folds[:k] + folds[k + 1 :]), fold) for k, fold in enumerate(folds)],
+    )
+
+
+def read(name: str) -> Rows:
+    """Read one file of real data."""
+    path = find_real(name)
+    assert path is not None, name
+    return Rows(*load_real(path))
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Put rows of different queries together."""
+    width = max(part.X.shape[1] for part in parts)
+    for part in parts:
+        part.X.resize(part.X.shape[0], width)
+    return Rows(
+        sparse.vstack([part.X for part in parts], "csr"),
+        np.concatenate([part.y for part in parts]),
+        np.concatenate([part.qid for part in parts]),
+    )
+
+
+def report(title: str, splits: list[tuple[Rows, Rows]]) -> None:
+    """Train every system on every split, and print what it reaches on the test rows."""
+    rows = []
+    for name, fit in systems():
+        seconds, means = [], []
+        for train, test in splits:
+            test.X.resize(test.X.shape[0], train.X.shape[1])
+            fitted: list[Callable[[Matrix], np.ndarray]] = []
+            seconds.append(
+                time_once(lambda fit=fit, train=train, out=fitted: out.append(fit(train)))
+            )
+            result = evaluate(test.y, fitted[0](test.X), test.qid, METRICS)
+            means.append([result.mean[metric] for metric in METRICS])
+        quality = [f"{mean:.4f}" for mean in np.mean(means, axis=0)]
+        rows.append((name, *quality, float(np.median(seconds))))
+    n_rows, n_features = splits[0][0].X.shape
+    size = f"{n_rows} x {n_features} to train on, {len(np.unique(splits[0][0].qid))} queries"
+    print_table(f"{title} ({size})", ("", *METRICS, "seconds"), rows)
+
+
+def systems() -> Iterator[tuple[str, Callable[[Rows], Callable[[Matrix], np.ndarray]]]]:
+    """Names, and functions that train on rows and return the function that scores others."""
+    yield "RankSVM", lambda rows: scaled(rows, RankSVM())
+    yield "RankSVM, hinge", lambda rows: scaled(rows, RankSVM(loss="hinge"))
+    yield "RankSVMCV, nDCG@10", lambda rows: scaled(rows, RankSVMCV(scoring="ndcg@10"))
+    yield "logistic regression on pairs", logistic_regression
+    if find_spec("lightgbm"):
+        yield "LightGBM, lambdarank", lightgbm_lambdarank
+    if find_spec("xgboost"):
+        yield "XGBoost, rank:pairwise", lambda rows: xgboost_pairwise(rows, "gbtree")
+        yield "XGBoost, rank:pairwise, gblinear", lambda rows: xgboost_pairwise(rows, "gblinear")
+
+
+def scaled(rows: Rows, model: Any) -> Callable[[Matrix], np.ndarray]:
+    """Train a linear model on scaled features."""
+    scaler = StandardScaler(with_mean=False)
+    model.fit(scaler.fit_transform(rows.X), rows.y, qid=rows.qid)
+    return lambda X: model.predict(scaler.transform(X))
+
+
+def logistic_regression(rows: Rows) -> Callable[[Matrix], np.ndarray]:
+    """Classify differences of rows: every pair, in both directions by turns."""
+    scaler = StandardScaler(with_mean=False)
+    X = scaler.fit_transform(rows.X)
+    better, worse = [], []
+    for query in np.unique(rows.qid):
+        members = np.flatnonzero(rows.qid == query)
+        y = rows.y[members]
+        above, below = np.nonzero(y[:, np.newaxis] > y)
+        better.append(members[above])
+        worse.append(members[below])
+    i, j = np.concatenate(better), np.concatenate(worse)
+    sign = np.where(np.arange(len(i)) % 2, 1.0, -1.0)
+    differences = sparse.diags(sign) @ (X[i] - X[j])
+    model = LogisticRegression(fit_intercept=False, max_iter=1000).fit(differences, sign)
+    return lambda X: model.decision_function(scaler.transform(X))
+
+
+def sizes(qid: np.ndarray) -> np.ndarray:
+    """Lengths of the contiguous queries."""
+    return np.diff(np.flatnonzero(np.diff(qid, prepend=np.nan, append=np.nan)))
+
+
+def lightgbm_lambdarank(rows: Rows) -> Callable[[Matrix], np.ndarray]:
+    """Boosted trees by LightGBM."""
+    from lightgbm import LGBMRanker
+
+    model = LGBMRanker(verbosity=-1, random_state=0, deterministic=True, n_jobs=2)
+    model.fit(rows.X, rows.y, group=sizes(rows.qid))
+    return lambda X: model.predict(X)
+
+
+def xgboost_pairwise(rows: Rows, booster: str) -> Callable[[Matrix], np.ndarray]:
+    """Boosted trees, or a linear machine by coordinate descent, by XGBoost."""
+    from xgboost import XGBRanker
+
+    model = XGBRanker(objective="rank:pairwise", booster=booster, random_state=0, n_jobs=2)
+    model.fit(rows.X, rows.y, qid=np.repeat(np.arange(len(sizes(rows.qid))), sizes(rows.qid)))
+    return lambda X: model.predict(X)
+
+
+if __name__ == "__main__":
+    main()
