@@ -53,7 +53,7 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
                                                   const std::optional<In<std::int64_t, 1>>& order,
                                                   const std::optional<In<double, 1>>& row_weight,
                                                   const std::optional<In<double, 1>>& query_weight,
-                                                  int n_threads) {
+                                                  bool gaps, int n_threads) {
   const auto n = static_cast<std::int64_t>(y.shape(0));
   require(n < (std::int64_t{1} << 32) - 1, "at most 2^32 - 2 documents");
   require(query_start.shape(0) >= 1 && query_start.data()[0] == 0 &&
@@ -78,7 +78,7 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
   const nb::gil_scoped_release release;
   return std::make_shared<PreferencePairs>(
       y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,
-      query_weight ? query_weight->data() : nullptr, n_threads);
+      query_weight ? query_weight->data() : nullptr, gaps, n_threads);
 }
 
 std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& pairs,
@@ -168,7 +168,7 @@ NB_MODULE(_core, m) {
   nb::class_<PreferencePairs>(m, "PreferencePairs", "Labels, queries and weights of the pairs.")
       .def(nb::new_(&make_pairs), "y"_a.noconvert(), "query_start"_a.noconvert(),
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
-           "query_weight"_a.noconvert().none(), "n_threads"_a = 1)
+           "query_weight"_a.noconvert().none(), "gaps"_a = false, "n_threads"_a = 1)
       .def_prop_ro(
           "pair_weight",
           [](const PreferencePairs& self) {

@@ -45,7 +45,8 @@ ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
 SortedQuery ScoreOrder::query(std::int64_t q, std::size_t window) const {
   const auto begin = pairs_.query_start[q];
   return {static_cast<std::uint32_t>(pairs_.query_start[q + 1] - begin), pairs_.n_levels[q],
-          &label[begin], &window_ends[window][begin]};
+          &label[begin], &window_ends[window][begin],
+          pairs_.has_gaps() ? pairs_.value.data() + begin : nullptr};
 }
 
 double ScoreOrder::sort_query(std::int64_t query, const double* scores, int n_threads) {

@@ -74,25 +74,31 @@ std::vector<Sweep::Sums> Sweep::sum_partners(const double* v, int n_threads) con
       *side = std::make_unique_for_overwrite<double[]>(K * n_documents());
   const std::vector<Task> all = tasks();
   parallel_for(std::ssize(all), n_threads, [&](std::int64_t t) {
-    const Task& task = all[t];
-    Counter<K> counter(counting_);
-    for (auto q = task.first_query; q < task.last_query; ++q) {
-      const SortedQuery query = order_.query(q, task.window);
-      const auto begin = K * pairs_->query_start[q], end = K * pairs_->query_start[q + 1];
-      for (const Side side : {upper, lower}) {
-        if (task.side != both && task.side != side) continue;
-        auto& buffer = side == upper ? sums[task.window].upper : sums[task.window].lower;
-        double* result = buffer.get() + begin;
-        if (query.n_levels < 2)
-          std::fill(result, result + (end - begin), 0.0);
-        else if (side == upper)
-          counter.upper(query, v + begin, result);
-        else
-          counter.lower(query, v + begin, result);
-      }
-    }
+    if (pairs_->has_gaps())
+      sum_partners<K, true>(all[t], v, sums[all[t].window]);
+    else
+      sum_partners<K, false>(all[t], v, sums[all[t].window]);
   });
   return sums;
+}
+
+template <int K, bool Gap>
+void Sweep::sum_partners(const Task& task, const double* v, Sums& sums) const {
+  Counter<K, Gap> counter(counting_);
+  for (auto q = task.first_query; q < task.last_query; ++q) {
+    const SortedQuery query = order_.query(q, task.window);
+    const auto begin = K * pairs_->query_start[q], end = K * pairs_->query_start[q + 1];
+    for (const Side side : {upper, lower}) {
+      if (task.side != both && task.side != side) continue;
+      double* result = (side == upper ? sums.upper : sums.lower).get() + begin;
+      if (query.n_levels < 2)
+        std::fill(result, result + (end - begin), 0.0);
+      else if (side == upper)
+        counter.upper(query, v + begin, result);
+      else
+        counter.lower(query, v + begin, result);
+    }
+  }
 }
 
 // Fills gradient, degree and the totals.  Columns: 1; the scores, or their multiples of the unit
@@ -242,11 +248,17 @@ void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, co
       outer_weight.push_back(static_cast<Real>(outer(order_.slot[begin + p])));
     }
     if (query.n_levels < 2) continue;
-    sums.subtract_partners(
-        query, order_.window_ends.size() > 1 ? &order_.window_ends[1][begin] : nullptr,
-        weighted ? inner_weight.data() : nullptr, weighted ? outer_weight.data() : nullptr,
-        v + offset, static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns),
-        result + offset);
+    const auto subtract = [&]<bool Gap>() {
+      sums.template subtract_partners<Gap>(
+          query, order_.window_ends.size() > 1 ? &order_.window_ends[1][begin] : nullptr,
+          weighted ? inner_weight.data() : nullptr, weighted ? outer_weight.data() : nullptr,
+          v + offset, static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns),
+          result + offset);
+    };
+    if (pairs_->has_gaps())
+      subtract.template operator()<true>();
+    else
+      subtract.template operator()<false>();
   }
 }
 

@@ -86,6 +86,8 @@ class Sweep {
 
   template <int K>
   std::vector<Sums> sum_partners(const double* v, int n_threads) const;
+  template <int K, bool Gap>
+  void sum_partners(const Task& task, const double* v, Sums& sums) const;
   std::vector<Task> tasks() const;
   template <int K>
   void finish(const PairLoss& loss, double unit, int n_threads);

@@ -34,10 +34,12 @@ class Ranking:
     qid: Any
     sample_weight: np.ndarray | None
     query_weight: np.ndarray | None
+    pair_weight: str | None = None
 
     @property
     def weights(self):
-        return {"sample_weight": self.sample_weight, "query_weight": self.query_weight}
+        names = ("sample_weight", "query_weight", "pair_weight")
+        return {name: getattr(self, name) for name in names}
 
 
 def integers(n, low, high):
@@ -108,6 +110,12 @@ def weights(draw, n):
     return np.where(exponents == 0, 0.0, 10.0 ** (exponents / 10))
 
 
+def pair_weights(y):
+    """Gaps of labels are weights, unless they lose digits to underflow."""
+    underflow = np.any(np.diff(np.unique(y)) < 1e-200)
+    return st.none() if underflow else st.sampled_from([None, "gap"])
+
+
 @st.composite
 def rankings(draw, max_samples=24, weighted=True):
     y = draw(st.integers(1, max_samples).flatmap(labels))
@@ -121,6 +129,7 @@ def rankings(draw, max_samples=24, weighted=True):
         qid=qid,
         sample_weight=draw(weights(n)) if weighted else None,
         query_weight=None if of_query is None else of_query[query],
+        pair_weight=draw(pair_weights(y)) if weighted else None,
     )
 
 

@@ -137,12 +137,15 @@ def centred(X):
 @every_storage
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("pair_weight", [None, "gap"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_hessian_holds_the_products_with_unit_vectors(shape, weighted, scaled, storage):
+def test_hessian_holds_the_products_with_unit_vectors(
+    shape, pair_weight, weighted, scaled, storage
+):
     X, y, groups, w = hessian_case(shape, scaled)
     X = STORAGES[storage](X)
     weight = np.random.default_rng(1).uniform(0, 2, len(y)) if weighted else None
-    loss = SquaredHinge(y, groups, sample_weight=weight, n_threads=2)
+    loss = SquaredHinge(y, groups, sample_weight=weight, pair_weight=pair_weight, n_threads=2)
     H = LinearObjective(X, loss, 0.01, n_threads=2).evaluate(w).hessian()
     here = LinearObjective(centred(X), loss, 0.01, n_threads=2).evaluate(w)
     columns = np.array([here.hessian_product(e) for e in np.eye(len(w))])

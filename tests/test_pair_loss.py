@@ -122,6 +122,7 @@ def test_number_of_pairs_needs_64_bits():
 @every_loss
 @given(ranking=strategies.rankings(max_samples=10, weighted=False), data=st.data())
 def test_integer_weights_are_repeated_rows(ranking, data, Loss):
+    ranking = replace(ranking, pair_weight=data.draw(strategies.pair_weights(ranking.y)))
     n = len(ranking.y)
     repeats = data.draw(strategies.integers(n, 0, 3).filter(np.any))
     rows = np.repeat(np.arange(n), repeats)
@@ -129,7 +130,7 @@ def test_integer_weights_are_repeated_rows(ranking, data, Loss):
     repeated = replace(ranking, y=ranking.y[rows], scores=ranking.scores[rows], qid=qid[rows])
     weighted = replace(ranking, sample_weight=repeats.astype(float))
     for one, other in zip(make_losses(Loss, weighted), make_losses(Loss, repeated), strict=True):
-        assert one.n_pairs == other.n_pairs
+        assert one.n_pairs == pytest.approx(other.n_pairs, rel=1e-12)
         here, there = one.evaluate(weighted.scores), other.evaluate(repeated.scores)
         assert here.value == pytest.approx(there.value, rel=1e-10, abs=1e-300)
         summed = np.bincount(rows, there.gradient, n)
@@ -217,12 +218,16 @@ def large_rankings(name):
     return rng.permutation(50_000) if name == "distinct" else rng.integers(0, 5, 50_000), None
 
 
-def evaluate_with(n_threads, y, groups, counting, weighted):
+def evaluate_with(n_threads, y, groups, counting, weights):
     rng = np.random.default_rng(6)
-    scores, V, weight = rng.normal(size=len(y)), rng.normal(size=(len(y), 9)), None
-    if weighted:
-        weight = rng.uniform(0.1, 10, len(y))
-    loss = SquaredHinge(y, groups, sample_weight=weight, counting=counting, n_threads=n_threads)
+    scores, V = rng.normal(size=len(y)), rng.normal(size=(len(y), 9))
+    options = {"counting": counting, "n_threads": n_threads}
+    if weights != "none":
+        options["sample_weight"] = rng.uniform(0.1, 10, len(y))
+    if weights == "gaps":
+        options["pair_weight"] = "gap"
+        y = y / 10
+    loss = SquaredHinge(y, groups, **options)
     evaluation = loss.evaluate(scores)
     return [
         evaluation.value,
@@ -232,7 +237,7 @@ def evaluate_with(n_threads, y, groups, counting, weighted):
     ]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weights", ["none", "rows", "gaps"])
 @pytest.mark.parametrize(
     ("name", "counting"),
     [
@@ -244,20 +249,22 @@ def evaluate_with(n_threads, y, groups, counting, weighted):
         *itertools.product(["queries"], COUNTINGS),
     ],
 )
-def test_any_number_of_threads_gives_the_same_bits(name, counting, weighted):
+def test_any_number_of_threads_gives_the_same_bits(name, counting, weights):
     y, groups = large_rankings(name)
-    one = evaluate_with(1, y, groups, counting, weighted)
+    one = evaluate_with(1, y, groups, counting, weights)
     for n_threads in (2, 3):
-        other = evaluate_with(n_threads, y, groups, counting, weighted)
+        other = evaluate_with(n_threads, y, groups, counting, weights)
         assert all(map(np.array_equal, one, other))
 
 
 @every_counting
-def test_countings_agree_on_many_queries(counting):
+@pytest.mark.parametrize("weights", ["rows", "gaps"])
+def test_countings_agree_on_many_queries(weights, counting):
     y, groups = large_rankings("queries")
-    expected = evaluate_with(2, y, groups, "pairs", True)
-    for actual, truth in zip(evaluate_with(2, y, groups, counting, True), expected, strict=True):
-        np.testing.assert_allclose(actual, truth, rtol=1e-9, atol=1e-9 * np.abs(truth).max())
+    expected = evaluate_with(2, y, groups, "pairs", weights)
+    actual = evaluate_with(2, y, groups, counting, weights)
+    for value, truth in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(value, truth, rtol=1e-9, atol=1e-9 * np.abs(truth).max())
 
 
 # --- manners --------------------------------------------------------------------------------------

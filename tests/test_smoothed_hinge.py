@@ -264,10 +264,11 @@ def test_long_query(long_query, counting):
     np.testing.assert_allclose(evaluation.hessian_product(v), product, rtol=1e-9, atol=1e-7)
 
 
+@pytest.mark.parametrize("pair_weight", [None, "gap"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", [1.0, 1e-4])
 @pytest.mark.parametrize("counting", [name for name in COUNTINGS if name != "pairs"])
-def test_any_number_of_threads_gives_the_same_bits(counting, width, weighted):
+def test_any_number_of_threads_gives_the_same_bits(counting, width, weighted, pair_weight):
     rng = np.random.default_rng(3)
     lengths = [20_000, 50, 8_191, 8_192, *[7] * 500]
     n = sum(lengths)
@@ -276,9 +277,8 @@ def test_any_number_of_threads_gives_the_same_bits(counting, width, weighted):
     weight = rng.uniform(0.1, 10, n) if weighted else None
 
     def everything(n_threads):
-        loss = SmoothedHinge(
-            y, groups, sample_weight=weight, counting=counting, width=width, n_threads=n_threads
-        )
+        options = {"counting": counting, "width": width, "n_threads": n_threads}
+        loss = SmoothedHinge(y, groups, sample_weight=weight, pair_weight=pair_weight, **options)
         here = loss.evaluate(scores)
         numbers = [here.value, here.offset, here.smoothing, here.rounding]
         return [*numbers, here.gradient, here.hessian_diagonal, here.hessian_product(V), here.order]

@@ -12,7 +12,7 @@ namespace ranksvm {
 enum class Counting { automatic, merge, levels, joachims, tree, pairs };
 
 // The way of counting, chosen query by query.
-template <int K>
+template <int K, bool Gap>
 class Counter {
  public:
   explicit Counter(Counting counting) : counting_(counting) {}
@@ -50,11 +50,11 @@ class Counter {
   static constexpr std::uint32_t kFewDocuments = 16;
 
   Counting counting_;
-  MergeSums<K> merge_;
-  LevelSums<K> levels_;
-  JoachimsSums<K> joachims_;
-  TreeSums<K> tree_;
-  ExplicitPairs<K> pairs_;
+  MergeSums<K, Gap> merge_;
+  LevelSums<K, Gap> levels_;
+  JoachimsSums<K, Gap> joachims_;
+  TreeSums<K, Gap> tree_;
+  ExplicitPairs<K, Gap> pairs_;
 };
 
 }  // namespace ranksvm

@@ -12,7 +12,7 @@
 
 namespace ranksvm {
 
-template <int K>
+template <int K, bool Gap>
 class JoachimsSums {
  public:
   void upper(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
@@ -29,9 +29,6 @@ class JoachimsSums {
     for (std::uint32_t p = 0; p < query.n_documents; ++p)
       for (int k = 0; k < K; ++k) result[p][k] = 0;
   }
-  static void add(const double* v, double* sum) {
-    for (int k = 0; k < K; ++k) sum[k] += v[k];
-  }
 
   // Steps 4.1 and 4.2 for count+.
   static void upper_of_level(std::uint32_t r, const SortedQuery& query, const Columns<K>* v,
@@ -41,8 +38,8 @@ class JoachimsSums {
     for (std::uint32_t i = 0; i < query.n_documents; ++i) {
       if (query.label[i] != r) continue;
       for (; j < query.window_end[i]; ++j)
-        if (query.label[j] > r) add(v[j], above);
-      add(above, result[i]);
+        if (query.label[j] > r) add<K>(query.pair_weight<Gap>(query.label[j], r), v[j], above);
+      add<K>(1, above, result[i]);
     }
   }
   // Steps 4.1 and 4.2 for count-, the documents of level r from i on.  The supplement takes i in
@@ -54,12 +51,13 @@ class JoachimsSums {
     std::uint32_t j = query.n_documents;
     const auto give_down_to = [&](std::uint32_t end) {
       while (j > end)
-        if (query.label[--j] > r) add(remaining, result[j]);
+        if (query.label[--j] > r)
+          add<K>(query.pair_weight<Gap>(query.label[j], r), remaining, result[j]);
     };
     for (std::uint32_t i = query.n_documents; i-- > 0;) {
       if (query.label[i] != r) continue;
       give_down_to(query.window_end[i]);
-      add(v[i], remaining);
+      add<K>(1, v[i], remaining);
     }
     give_down_to(0);
   }

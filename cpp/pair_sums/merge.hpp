@@ -4,82 +4,131 @@
 // label".  Labels are known beforehand, so the tree can be static; with eight children to a node
 // the running sums of a node are one vector, an addition is one masked vector addition on each of
 // log8(k) levels and a query one load on each.
+//
+// With gaps, the way from a label down to a less relevant one leads past the highest label of the
+// child that holds the latter.  An addition goes there, and a query adds the rest of the way times
+// the plain sum; there is no rest at the lowest level, where a child is one label.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "sorted_query.hpp"
 
 namespace ranksvm {
 
-template <int K>
+template <int K, bool Gap>
 class DigitTree {
  public:
-  // Empties the tree and makes room for label ranks below n_levels.
-  void reset(std::uint32_t n_levels) {
+  // Empties the tree and makes room for the label ranks of a query, in ascending order or mirrored.
+  void reset(const SortedQuery& query, bool mirrored) {
     depth_ = 0;
     std::size_t n_nodes = 0;
+    std::uint32_t n_children = query.n_levels;
     do {
       level_start_[depth_++] = n_nodes;
-      n_levels = (n_levels + 7) / 8;
-      n_nodes += n_levels;
-    } while (n_levels > 1);
+      n_children = (n_children + 7) / 8;
+      n_nodes += n_children;
+    } while (n_children > 1);
     nodes_.assign(n_nodes, Node{});
+    if constexpr (Gap) {
+      plain_.assign(depth_ > 1 ? n_nodes - level_start_[1] : 0, Sums{});
+      set_tops(query, mirrored);
+    }
   }
   int depth() const { return depth_; }
 
   // Adds v to the sums of all labels below `label`.
   template <int D>
   RANKSVM_INLINE void add(std::uint32_t label, const double* v) {
+    const double y = value(label);
     for (int level = 0; level < D; ++level) {
-      Node& node = nodes_[level_start_[level] + (label >> 3)];
+      const std::size_t place = level_start_[level] + (label >> 3);
       const Lanes below = kBelow[label & 7];
-      for (int k = 0; k < K; ++k) node.sums[k] += below * v[k];
+      if constexpr (Gap) {
+        const Lanes way = below * (y - nodes_[place].top);
+        for (int k = 0; k < K; ++k) nodes_[place].sums[k] += way * v[k];
+        if (level > 0)
+          for (int k = 0; k < K; ++k) plain(place).sums[k] += below * v[k];
+      } else {
+        for (int k = 0; k < K; ++k) nodes_[place].sums[k] += below * v[k];
+      }
       label >>= 3;
     }
   }
   // Starts loading the lowest node of a label that a walk will need soon.
   RANKSVM_INLINE void prefetch(std::uint32_t label) const {
-    __builtin_prefetch(&nodes_[label >> 3], 1);
-    if constexpr (K > 1) __builtin_prefetch(&nodes_[label >> 3].sums[1], 1);
+    const auto& node = nodes_[label >> 3];
+    for (int k = 0; k < K; ++k) __builtin_prefetch(&node.sums[k], 1);
+    if constexpr (Gap) __builtin_prefetch(&node.top);
   }
   // What was added at labels above `label`.
   template <int D>
   RANKSVM_INLINE void above(std::uint32_t label, double* result) const {
+    const double y = value(label);
     for (int k = 0; k < K; ++k) result[k] = 0;
-    for (int level = 0; level < D; ++level) {
-      const Node& node = nodes_[level_start_[level] + (label >> 3)];
-      for (int k = 0; k < K; ++k) result[k] += node.sums[k][label & 7];
-      label >>= 3;
+    for (int level = 0; level < D; ++level, label >>= 3) {
+      const std::size_t place = level_start_[level] + (label >> 3);
+      for (int k = 0; k < K; ++k) result[k] += nodes_[place].sums[k][label & 7];
+      if constexpr (Gap) {
+        if (level == 0) continue;
+        const double rest = nodes_[place].top[label & 7] - y;
+        for (int k = 0; k < K; ++k) result[k] += rest * plain(place).sums[k][label & 7];
+      }
     }
   }
 
  private:
   typedef double Lanes __attribute__((vector_size(64)));
-  struct alignas(64) Node {
+  struct alignas(64) Sums {
     Lanes sums[K];
   };
+  struct SumsOfWays : Sums {
+    Lanes top;  // the highest label of each child
+  };
+  using Node = std::conditional_t<Gap, SumsOfWays, Sums>;
+
+  // The label of this rank; mirrored, its negative.
+  RANKSVM_INLINE double value(std::uint32_t rank) const {
+    if constexpr (Gap) return nodes_[rank >> 3].top[rank & 7];
+    return 0;
+  }
+  // The sums without gaps of a node above the lowest level.
+  RANKSVM_INLINE Sums& plain(std::size_t place) { return plain_[place - level_start_[1]]; }
+  RANKSVM_INLINE const Sums& plain(std::size_t place) const {
+    return plain_[place - level_start_[1]];
+  }
+  void set_tops(const SortedQuery& query, bool mirrored) {
+    const std::uint32_t n = query.n_levels;
+    for (std::uint32_t rank = 0; rank < n; ++rank)
+      nodes_[rank >> 3].top[rank & 7] = mirrored ? -query.value[n - 1 - rank] : query.value[rank];
+    for (int level = 1; level < depth_; ++level)
+      for (std::size_t child = level_start_[level - 1]; child < level_start_[level]; ++child) {
+        const std::size_t rank = child - level_start_[level - 1];
+        nodes_[level_start_[level] + (rank >> 3)].top[rank & 7] = nodes_[child].top[7];
+      }
+  }
   static constexpr Lanes kBelow[8] = {{0, 0, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0},
                                       {1, 1, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0, 0},
                                       {1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 0, 0, 0},
                                       {1, 1, 1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 0}};
   std::vector<Node> nodes_;
+  std::vector<Sums> plain_;
   std::array<std::size_t, 12> level_start_{};
   int depth_ = 0;
 };
 
-template <int K>
+template <int K, bool Gap>
 class MergeSums {
  public:
   void upper(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    tree_.reset(query.n_levels);
+    tree_.reset(query, false);
     with_depth([&]<int D>() { upper_walk<D>(query, v, result, tree_); });
   }
   void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    tree_.reset(query.n_levels);
+    tree_.reset(query, true);
     with_depth([&]<int D>() { lower_walk<D>(query, v, result, tree_); });
   }
 
@@ -91,7 +140,7 @@ class MergeSums {
 
   template <int D>
   RANKSVM_CLONES static void upper_walk(const SortedQuery& query, const Columns<K>* v,
-                                        Columns<K>* result, DigitTree<K>& tree) {
+                                        Columns<K>* result, DigitTree<K, Gap>& tree) {
     std::uint32_t j = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
       if (D > kCachedDepth && p + kAhead < query.n_documents)
@@ -107,7 +156,7 @@ class MergeSums {
   // The same walk backwards, with the labels mirrored so that "below" becomes "above".
   template <int D>
   RANKSVM_CLONES static void lower_walk(const SortedQuery& query, const Columns<K>* v,
-                                        Columns<K>* result, DigitTree<K>& tree) {
+                                        Columns<K>* result, DigitTree<K, Gap>& tree) {
     const std::uint32_t top = query.n_levels - 1;
     std::uint32_t p = query.n_documents;
     for (std::uint32_t j = query.n_documents; j-- > 0;) {
@@ -146,7 +195,7 @@ class MergeSums {
         return walk.template operator()<11>();
     }
   }
-  DigitTree<K> tree_;
+  DigitTree<K, Gap> tree_;
 };
 
 }  // namespace ranksvm

@@ -19,39 +19,60 @@ class RowSums {
   //
   //   result[p] -= outer[p] * (sum over the partners j of p of inner[j] * rows[j]).
   //
-  // inner_end may be null (all zero), and so may inner and outer (all ones).
+  // inner_end may be null (all zero), and so may inner and outer (all ones).  With Gap every term
+  // is multiplied by the gap between the labels of the two.
+  template <bool Gap>
   RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* inner_end,
                                         const Real* inner, const Real* outer, const Real* rows,
                                         std::size_t width, std::size_t stride, Real* result) {
     width_ = width;
-    const std::uint32_t top = query.n_levels - 1;
-    sums_.assign((std::size_t{top} + 1) * width, Real{0});
+    const std::size_t size = query.n_levels * width;
+    sums_.assign(size, Real{0});
+    if (Gap) sums_of_ways_.assign(size, Real{0});
     std::uint32_t j = 0, gone = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
       for (; j < query.window_end[p]; ++j)
-        add(top - query.label[j], top, rows + stride * j, inner ? inner[j] : Real{1});
+        add<Gap>(query, query.label[j], rows + stride * j, inner ? inner[j] : Real{1});
       for (; inner_end && gone < inner_end[p]; ++gone)
-        add(top - query.label[gone], top, rows + stride * gone, inner ? -inner[gone] : Real{-1});
-      subtract(top - query.label[p], result + stride * p, outer ? outer[p] : Real{1});
+        add<Gap>(query, query.label[gone], rows + stride * gone, inner ? -inner[gone] : Real{-1});
+      subtract<Gap>(query, query.label[p], result + stride * p, outer ? outer[p] : Real{1});
     }
   }
 
  private:
-  // Adds factor * row at rank; ranks from `top` on are never asked for.
-  RANKSVM_INLINE void add(std::uint32_t rank, std::uint32_t top, const Real* row, Real factor) {
-    for (std::uint32_t node = rank + 1; node <= top; node += node & -node) {
-      Real* __restrict sum = sums_.data() + width_ * node;
-      for (std::size_t k = 0; k < width_; ++k) sum[k] += factor * row[k];
+  // A node holds the sum over a range of labels, of which the lowest is top + 1 - node.  With Gap
+  // it also holds the sum of the rows times the way from their label down to that one; from there
+  // on the way is the same for all.
+
+  // Adds factor * row at a label; the lowest is never asked for.
+  template <bool Gap>
+  RANKSVM_INLINE void add(const SortedQuery& query, std::uint32_t label, const Real* row,
+                          Real factor) {
+    const std::uint32_t top = query.n_levels - 1;
+    for (std::uint32_t node = top - label + 1; node <= top; node += node & -node) {
+      add_row(factor, row, sums_.data() + width_ * node);
+      if (Gap) {
+        const auto way = static_cast<Real>(query.pair_weight<Gap>(label, top + 1 - node));
+        add_row(factor * way, row, sums_of_ways_.data() + width_ * node);
+      }
     }
   }
-  // Subtracts factor * (all that was added below rank).
-  RANKSVM_INLINE void subtract(std::uint32_t rank, Real* __restrict row, Real factor) const {
-    for (std::uint32_t node = rank; node > 0; node &= node - 1) {
-      const Real* sum = sums_.data() + width_ * node;
-      for (std::size_t k = 0; k < width_; ++k) row[k] -= factor * sum[k];
+  // Subtracts factor * (all that was added above the label).
+  template <bool Gap>
+  RANKSVM_INLINE void subtract(const SortedQuery& query, std::uint32_t label, Real* row,
+                               Real factor) const {
+    const std::uint32_t top = query.n_levels - 1;
+    for (std::uint32_t node = top - label; node > 0; node &= node - 1) {
+      const auto rest = static_cast<Real>(query.pair_weight<Gap>(top + 1 - node, label));
+      add_row(-factor * rest, sums_.data() + width_ * node, row);
+      if (Gap) add_row(-factor, sums_of_ways_.data() + width_ * node, row);
     }
   }
-  std::vector<Real> sums_;
+  RANKSVM_INLINE void add_row(Real factor, const Real* row, Real* __restrict sum) const {
+    for (std::size_t k = 0; k < width_; ++k) sum[k] += factor * row[k];
+  }
+
+  std::vector<Real> sums_, sums_of_ways_;
   std::size_t width_ = 0;
 };
 

@@ -7,7 +7,10 @@
 //   upper[p] = sum of v[j] over j < window_end[p] with label[j] > label[p]
 //   lower[j] = sum of v[p] over p with window_end[p] > j and label[p] < label[j]
 //
-// that is, the sums A and B of Lee & Lin (2014): with v = 1 the counts l+ and l-.
+// that is, the sums A and B of Lee & Lin (2014): with v = 1 the counts l+ and l-.  With Gap every
+// term is multiplied by the gap between the two labels, value[label[j]] - value[label[p]].  A way
+// of counting that takes gaps apart takes them into parts that are not negative, so that nothing
+// cancels, wherever the labels lie.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +24,22 @@ struct SortedQuery {
   std::uint32_t n_levels;
   const std::uint32_t* label;
   const std::uint32_t* window_end;
+  const double* value;  // of each label rank, ascending; used with Gap only
+
+  // What a pair of these label ranks weighs.
+  template <bool Gap>
+  double pair_weight(std::uint32_t better, std::uint32_t worse) const {
+    return Gap ? value[better] - value[worse] : 1;
+  }
 };
 
 // Values and results hold K columns, position by position; results are overwritten.
 template <int K>
 using Columns = double[K];
+
+template <int K>
+RANKSVM_INLINE void add(double weight, const double* v, double* sum) {
+  for (int k = 0; k < K; ++k) sum[k] += weight * v[k];
+}
 
 }  // namespace ranksvm

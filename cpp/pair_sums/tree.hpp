@@ -17,7 +17,21 @@ namespace ranksvm {
 //
 // A node also keeps the sums of its own label: recovering them from the sums of subtrees would take
 // a subtraction, and cancellation with it.
+//
+// A tree answers for the labels beyond another, on one side.  With gaps, the sums over some labels
+// come with those of v times the way from the nearest of these labels, seen from the other one.
+enum Side { kLeft, kRight };
+
+template <int K, bool Gap>
+struct LabelSums {
+  double sum[K] = {};
+};
 template <int K>
+struct LabelSums<K, true> {
+  double sum[K] = {}, of_ways[K] = {}, nearest = 0;
+};
+
+template <int K, bool Gap, Side beyond>
 class OrderStatisticsTree {
  public:
   // Lines 5 and 13: a new empty tree, in the memory of the last one.
@@ -28,60 +42,78 @@ class OrderStatisticsTree {
     root_ = kNil;
   }
   // Lines 10 and 18: s.insert.
-  void insert(std::uint32_t label, const double* v) {
+  void insert(const SortedQuery& query, std::uint32_t label, const double* v) {
+    Sums one;
+    std::copy_n(v, K, one.sum);
+    if constexpr (Gap) one.nearest = query.value[label];
     std::uint32_t parent = kNil;
     Side side = kLeft;
     for (std::uint32_t x = root_; x != kNil; x = nodes_[x].child[side]) {
       Node& node = nodes_[x];
-      add(v, node.subtree);
-      if (label == node.label) return add(v, node.own);
+      include(one, node.subtree);
+      if (label == node.label) return include(one, node.own);
       parent = x;
       side = label < node.label ? kLeft : kRight;
     }
-    attach(label, v, parent, side);
+    attach(label, one, parent, side);
   }
-  // Line 12: s.count_larger.
-  void sum_larger(std::uint32_t label, double* result) const { sum_beyond<kRight>(label, result); }
-  // Line 20: s.count_smaller.
-  void sum_smaller(std::uint32_t label, double* result) const { sum_beyond<kLeft>(label, result); }
-
- private:
-  enum Side { kLeft, kRight };
-  static constexpr std::uint32_t kNil = 0;
-  struct Node {
-    double subtree[K] = {}, own[K] = {};
-    std::uint32_t label = 0, parent = kNil, child[2] = {kNil, kNil};
-    bool red = false;
-  };
-
-  static Side opposite(Side side) { return side == kLeft ? kRight : kLeft; }
-  static void add(const double* v, double* sum) {
-    for (int k = 0; k < K; ++k) sum[k] += v[k];
-  }
-
-  // The sums of all labels on one side of `label`.
-  template <Side side>
-  void sum_beyond(std::uint32_t label, double* result) const {
+  // Lines 12 and 20, s.count_larger and s.count_smaller: the sums of all labels beyond `label`.
+  void sum_beyond(const SortedQuery& query, std::uint32_t label, double* result) const {
     for (int k = 0; k < K; ++k) result[k] = 0;
     for (std::uint32_t x = root_; x != kNil;) {
       const Node& node = nodes_[x];
-      const double* beyond = nodes_[node.child[side]].subtree;
-      if (label == node.label) return add(beyond, result);
+      const Sums& sums_beyond = nodes_[node.child[beyond]].subtree;
+      if (label == node.label) return add_seen_from(query, label, sums_beyond, result);
       const Side next = label < node.label ? kLeft : kRight;
-      if (next != side) {
-        add(node.own, result);
-        add(beyond, result);
+      if (next != beyond) {
+        add_seen_from(query, label, node.own, result);
+        add_seen_from(query, label, sums_beyond, result);
       }
       x = node.child[next];
     }
   }
 
+ private:
+  using Sums = LabelSums<K, Gap>;
+  static constexpr std::uint32_t kNil = 0;
+  struct Node {
+    Sums subtree, own;
+    std::uint32_t label = 0, parent = kNil, child[2] = {kNil, kNil};
+    bool red = false;
+  };
+
+  static Side opposite(Side side) { return side == kLeft ? kRight : kLeft; }
+  // The way from one label to another that lies beyond it.
+  static double way(double from, double to) { return beyond == kRight ? to - from : from - to; }
+
+  static void include(const Sums& more, Sums& sums) {
+    if constexpr (Gap) {
+      const double nearer = way(more.nearest, sums.nearest);
+      if (nearer > 0) {
+        add<K>(nearer, sums.sum, sums.of_ways);
+        sums.nearest = more.nearest;
+      } else {
+        add<K>(-nearer, more.sum, sums.of_ways);
+      }
+      add<K>(1, more.of_ways, sums.of_ways);
+    }
+    add<K>(1, more.sum, sums.sum);
+  }
+  static void add_seen_from(const SortedQuery& query, std::uint32_t label, const Sums& sums,
+                            double* result) {
+    if constexpr (Gap) {
+      add<K>(way(query.value[label], sums.nearest), sums.sum, result);
+      add<K>(1, sums.of_ways, result);
+    } else {
+      add<K>(1, sums.sum, result);
+    }
+  }
+
   // RB-INSERT, once the place of the new leaf is known.
-  void attach(std::uint32_t label, const double* v, std::uint32_t parent, Side side) {
+  void attach(std::uint32_t label, const Sums& one, std::uint32_t parent, Side side) {
     const auto x = static_cast<std::uint32_t>(nodes_.size());
     Node& node = nodes_.emplace_back();
-    add(v, node.subtree);
-    add(v, node.own);
+    node.subtree = node.own = one;
     node.label = label;
     node.parent = parent;
     node.red = true;
@@ -125,44 +157,47 @@ class OrderStatisticsTree {
     nodes_[x].parent = y;
     nodes_[x].child[other] = middle;
     if (middle != kNil) nodes_[middle].parent = x;
-    std::copy_n(nodes_[x].subtree, K, nodes_[y].subtree);  // the same labels are below y now
+    nodes_[y].subtree = nodes_[x].subtree;  // the same labels are below y now
     add_up(nodes_[x]);
   }
   void add_up(Node& node) {
-    std::copy_n(node.own, K, node.subtree);
-    for (const std::uint32_t child : node.child) add(nodes_[child].subtree, node.subtree);
+    node.subtree = node.own;
+    for (const std::uint32_t child : node.child)
+      if (child != kNil) include(nodes_[child].subtree, node.subtree);
   }
 
   std::vector<Node> nodes_;
   std::uint32_t root_ = kNil;
 };
 
-template <int K>
+template <int K, bool Gap>
 class TreeSums {
  public:
   // Lines 5-12, with p for the paper's i.
   void upper(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    tree_.reset(query.n_levels);
+    larger_.reset(query.n_levels);
     std::uint32_t j = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      for (; j < query.window_end[p]; ++j) tree_.insert(query.label[j], v[j]);
-      tree_.sum_larger(query.label[p], result[p]);
+      for (; j < query.window_end[p]; ++j) larger_.insert(query, query.label[j], v[j]);
+      larger_.sum_beyond(query, query.label[p], result[p]);
     }
   }
   // Lines 13-20, with j for the paper's i and p for its j: as everywhere, p is the less relevant
   // position of a pair.  One comparison of scores, that of the window ends, serves both walks; two
   // that round differently would give pairs that only one of their documents knows of.
   void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    tree_.reset(query.n_levels);
+    smaller_.reset(query.n_levels);
     std::uint32_t p = query.n_documents;
     for (std::uint32_t j = query.n_documents; j-- > 0;) {
-      for (; p > 0 && query.window_end[p - 1] > j; --p) tree_.insert(query.label[p - 1], v[p - 1]);
-      tree_.sum_smaller(query.label[j], result[j]);
+      for (; p > 0 && query.window_end[p - 1] > j; --p)
+        smaller_.insert(query, query.label[p - 1], v[p - 1]);
+      smaller_.sum_beyond(query, query.label[j], result[j]);
     }
   }
 
  private:
-  OrderStatisticsTree<K> tree_;
+  OrderStatisticsTree<K, Gap, kRight> larger_;
+  OrderStatisticsTree<K, Gap, kLeft> smaller_;
 };
 
 }  // namespace ranksvm

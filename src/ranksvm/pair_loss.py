@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .names import COUNTINGS
+from .names import COUNTINGS, PAIR_WEIGHTS
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -66,14 +66,19 @@ class PairLoss:
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Relevance labels, larger is better. Only their order within a query matters.
+        Relevance labels, larger is better. Only their order within a query matters, and the gaps
+        between them if pairs weigh these.
     groups : QueryGroups, optional
         The queries; one query by default.
     sample_weight : ndarray of shape (n_samples,), optional
         Row weights.
     query_weight : ndarray of shape (n_queries,), optional
         Query weights. The pair (i, j) of query q weighs
-        ``query_weight[q] * sample_weight[i] * sample_weight[j]``.
+        ``v_ij = query_weight[q] * sample_weight[i] * sample_weight[j]``.
+    pair_weight : {"gap"} or None, default=None
+        "gap" multiplies this by the gap between the labels, ``y_i - y_j``, in the same sweep. Every
+        pair has its gap to rounding, wherever the labels lie, and sums over labels and weights that
+        are whole numbers are exact.
     margin : float, default=1.0
         The margin rho of the loss.
     counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
@@ -106,12 +111,15 @@ class PairLoss:
         *,
         sample_weight: Vector | None = None,
         query_weight: Vector | None = None,
+        pair_weight: str | None = None,
         margin: float = 1.0,
         counting: str = "auto",
         n_threads: int = 1,
     ) -> None:
         if counting not in COUNTINGS:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
+        if pair_weight not in PAIR_WEIGHTS:
+            raise ValueError(f"pair_weight must be 'gap' or None, not {pair_weight!r}")
         labels = np.ascontiguousarray(y, dtype=np.float64)
         self.groups = groups or QueryGroups.from_qid(None, len(labels))
         self.margin = float(margin)
@@ -123,12 +131,14 @@ class PairLoss:
             self.groups.order,
             sample_weight,
             query_weight,
+            gaps=pair_weight == "gap",
             n_threads=n_threads,
         )
         self.pairs_per_query: Vector = self._pairs.pair_weight
         self.n_levels: NDArray[np.uint32] = self._pairs.n_levels
         total = float(self.pairs_per_query.sum())
-        self.n_pairs = int(total) if sample_weight is query_weight is None else total
+        unweighted = sample_weight is None and query_weight is None and pair_weight is None
+        self.n_pairs = int(total) if unweighted else total
 
     @property
     def n_samples(self) -> int:
