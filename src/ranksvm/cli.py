@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from .cli_common import add_common, read_data, say
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
+from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -67,6 +67,12 @@ def _add_train(commands: Any) -> None:
     )
     train.add_argument(
         "--loss", default="squared_hinge", choices=LOSSES, help="default: squared_hinge"
+    )
+    train.add_argument(
+        "--pair-weight",
+        default="none",
+        choices=[name or "none" for name in PAIR_WEIGHTS],
+        help="gap: a pair also weighs the difference of its labels (default: none)",
     )
     train.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
     train.add_argument(
@@ -133,6 +139,7 @@ def _train(args: argparse.Namespace) -> None:
     parameters = Parameters(
         C=args.C,
         loss=args.loss,
+        pair_weight=None if args.pair_weight == "none" else args.pair_weight,
         normalize=None if args.normalize == "none" else args.normalize,
         solver=args.solver,
         counting=args.counting,

@@ -25,7 +25,7 @@ from typing import Any
 from .files.quoting import shown
 from .files.sections import Entry, did_you_mean, read_sections
 from .files.source import DataError, StrPath
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
+from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 from .parameters import Parameters
 
 INPUTS = (
@@ -145,9 +145,9 @@ def _one_of(*names: str) -> Callable[[str], str]:
     return read
 
 
-def _normalization(text: str) -> str | None:
-    name = _one_of(*(name or "none" for name in NORMALIZATIONS))(text)
-    return None if name == "none" else name
+def _one_or_none_of(*names: str | None) -> Callable[[str], str | None]:
+    read = _one_of(*(name or "none" for name in names))
+    return lambda text: None if read(text) == "none" else text
 
 
 # What reads a value, and the field of Parameters that holds it.
@@ -159,7 +159,8 @@ _PARAMETERS: dict[str, tuple[Callable[[str], Any], str | None]] = {
     "loss": (_one_of(*LOSSES), "loss"),
     "solver": (_one_of(*SOLVERS), "solver"),
     "counting": (_one_of(*COUNTINGS), "counting"),
-    "normalize": (_normalization, "normalize"),
+    "pair_weight": (_one_or_none_of(*PAIR_WEIGHTS), "pair_weight"),
+    "normalize": (_one_or_none_of(*NORMALIZATIONS), "normalize"),
     "tol": (_number, "tol"),
     "max_iter": (_count, "max_iter"),
     "threads": (_count, "n_threads"),

@@ -25,9 +25,10 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
 
-        minimise  0.5 |w|^2 + c * sum over (i, j) in P of  phi(w'x_i - w'x_j)
+        minimise  0.5 |w|^2 + c * sum over (i, j) in P of  v_ij phi(w'x_i - w'x_j)
 
-    where phi is the hinge ``max(0, 1 - z)`` or its square; exactly, in O(m s + m log m) a step for
+    where phi is the hinge ``max(0, 1 - z)`` or its square and ``v_ij = 1``, unless weights or
+    `pair_weight` say otherwise; exactly, in O(m s + m log m) a step for
     m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
     bounds the relative distance to the optimum. There is no intercept, since no order depends on
     it.
@@ -39,6 +40,11 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         "squared_hinge" as in Lee and Lin (2014), the quicker to train; "hinge" as in SVM^rank and
         TreeRSVM, which takes single pairs that are far out of order less to heart.
+    pair_weight : {"gap"} or None, default=None
+        "gap" weighs each pair by the gap between its labels, ``v_ij = y_i - y_j``, so that to
+        confuse the best with the worst costs more than to confuse neighbours; sample and query
+        weights multiply it. N and N_q below are then sums of these weights, so that the scale of
+        the labels does not matter unless `normalize` is None.
     normalize : {"documents", "pairs", "queries"} or None, default="documents"
         How C gives the weight c of a pair, with n rows, N pairs, N_q pairs of query q and R queries
         that have pairs:
@@ -122,6 +128,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         C: float = 1.0,
         *,
         loss: str = "squared_hinge",
+        pair_weight: str | None = None,
         normalize: str | None = "documents",
         solver: str = "auto",
         counting: str = "auto",
@@ -133,6 +140,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.C = C
         self.loss = loss
+        self.pair_weight = pair_weight
         self.normalize = normalize
         self.solver = solver
         self.counting = counting
@@ -158,7 +166,8 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
             Dense C-ordered or CSR, float32 or float64, and data frames, are used as they are; other
             kinds are converted.
         y : array-like of shape (n_samples,)
-            Relevance labels, larger is better. Only their order within a query matters.
+            Relevance labels, larger is better. Only their order within a query matters, and with
+            ``pair_weight="gap"`` the gaps between them.
         qid : array-like of shape (n_samples,), optional
             Query ids: integers, strings or any hashable values, in any order. None: one query.
         sample_weight : array-like of shape (n_samples,), optional
@@ -253,6 +262,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         return Parameters(
             C=self.C,
             loss=self.loss,
+            pair_weight=self.pair_weight,
             normalize=self.normalize,
             solver=self.solver,
             counting=self.counting,

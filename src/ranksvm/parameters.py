@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, SOLVERS
+from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Parameters:
 
     C: float = 1.0
     loss: str = "squared_hinge"
+    pair_weight: str | None = None
     normalize: str | None = "documents"
     solver: str = "auto"
     counting: str = "auto"
@@ -40,6 +41,7 @@ class Parameters:
         _require_number("tol", self.tol, positive=False)
         _require_number("epsilon", self.epsilon, positive=False)
         _require_name("loss", self.loss, LOSSES)
+        _require_name("pair_weight", self.pair_weight, PAIR_WEIGHTS)
         _require_name("normalize", self.normalize, NORMALIZATIONS)
         _require_name("solver", self.solver, SOLVERS)
         _require_name("counting", self.counting, COUNTINGS)

@@ -71,8 +71,8 @@ def ranksvm_path(
     callback : callable, optional
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
-        The parameters of `RankSVM`, but C: loss, normalize, solver, counting, tol, max_iter and
-        n_threads; and epsilon, as for `ranksvm.parameters.Parameters`.
+        The parameters of `RankSVM`, but C: loss, pair_weight, normalize, solver, counting, tol,
+        max_iter and n_threads; and epsilon, as for `ranksvm.parameters.Parameters`.
 
     Returns
     -------

@@ -141,7 +141,7 @@ def weighted_loss(
     With n rows, N pairs, N_q pairs of query q and R queries that have pairs, a pair weighs
     ``C n / N`` for ``normalize="documents"``, ``C / N`` for "pairs", ``C / (R N_q)`` for "queries"
     and ``C`` for None. With weights, rows, pairs and queries count as often as they weigh, just as
-    if they had been repeated.
+    if they had been repeated; pairs weighted by gaps, times ``y_i - y_j``.
     """
 
     def loss_of(query_weight: Vector | None) -> Hinge | SquaredHinge:
@@ -150,6 +150,7 @@ def weighted_loss(
             groups,
             sample_weight=sample_weight,
             query_weight=query_weight,
+            pair_weight=parameters.pair_weight,
             counting=parameters.counting,
             n_threads=n_threads,
         )
@@ -180,8 +181,14 @@ def _n_rows(
 
 
 def _require_pairs(loss: PairLoss) -> None:
-    if loss.n_pairs > 0:
+    N = loss.n_pairs
+    if 1e-300 < N < 1e300:
         return
+    if N != 0:
+        raise ValueError(
+            f"the pairs weigh {N:g} in all, which is beyond floating point; scale the weights, or "
+            "y if its gaps are weights"
+        )
     if loss.n_samples < 2:
         raise ValueError(
             f"no preference pairs to learn from: a ranking needs at least 2 samples, found "
