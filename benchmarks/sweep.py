@@ -1,11 +1,12 @@
 """
-Time of one sweep: value and gradient of the squared hinge over distinct labels, one query.
+Time of one sweep: value and gradient of the squared hinge over one query.
 
     python benchmarks/sweep.py [--rows 512000]
 
 The situation is a solver's: the scores are those of the previous step, changed by one per cent of
 their spread. How the scores relate to the labels, and how many margins they span, decide how many
-pairs are active and how far the scores have to be sorted.
+pairs are active and how far the scores have to be sorted. The last column is a sweep over pairs
+weighted by the gaps between their labels in the time of one over plain pairs, on one thread.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import itertools
 
 import numpy as np
 
+from datasets.web_like import LABEL_SHARES
 from harness import THREADS, machine_line, print_table, time_once
 from ranksvm.pair_loss import SquaredHinge
 
@@ -29,28 +31,34 @@ def main() -> None:
 
     print(machine_line())
     rng = np.random.default_rng(0)
-    y, noise = rng.standard_normal((2, args.rows))
-    losses = [SquaredHinge(y, n_threads=n_threads) for n_threads in THREADS]
-    rows = []
-    for correlation, spread in itertools.product(CORRELATIONS, SPREADS):
-        scores = spread * (correlation * y + np.sqrt(1 - correlation**2) * noise)
-        seconds = [seconds_of_next_sweep(loss, scores, args.repeats) for loss in losses]
-        nanoseconds = [1e9 * s / args.rows for s in seconds]
-        rows.append((correlation, spread, *nanoseconds, seconds[1] / seconds[0]))
-    names = [f"ns per document, threads: {n_threads}" for n_threads in THREADS]
-    columns = ("correlation", "spread in margins", *names, "speed-up")
-    print_table(f"sweep, {args.rows:,} distinct labels", columns, rows)
+    latent, noise = rng.standard_normal((2, args.rows))
+    five = np.searchsorted(np.quantile(latent, np.cumsum(LABEL_SHARES)[:-1]), latent)
+    for title, y in {"distinct labels": latent, "documents of five levels": five}.items():
+        losses = [SquaredHinge(y, n_threads=n_threads) for n_threads in THREADS]
+        losses.append(SquaredHinge(y, pair_weight="gap", n_threads=THREADS[-1]))
+        rows = []
+        for correlation, spread in itertools.product(CORRELATIONS, SPREADS):
+            scores = spread * (correlation * latent + np.sqrt(1 - correlation**2) * noise)
+            *plain, weighted = seconds_of_next_sweeps(losses, scores, args.repeats)
+            nanoseconds = [1e9 * s / args.rows for s in plain]
+            ratios = plain[1] / plain[0], weighted / plain[-1]
+            rows.append((correlation, spread, *nanoseconds, *ratios))
+        names = [f"ns per document, threads: {n_threads}" for n_threads in THREADS]
+        columns = ("correlation", "spread in margins", *names, "speed-up", "by gaps")
+        print_table(f"sweep, {args.rows:,} {title}", columns, rows)
 
 
-def seconds_of_next_sweep(loss: SquaredHinge, scores: np.ndarray, repeats: int) -> float:
-    """Median seconds of the sweep that follows one at nearly the same scores."""
+def seconds_of_next_sweeps(
+    losses: list[SquaredHinge], scores: np.ndarray, repeats: int
+) -> list[float]:
+    """Median seconds of the sweeps that follow one at nearly the same scores, in turns."""
     rng = np.random.default_rng(1)
-    seconds = []
-    for _ in range(repeats):
-        loss.evaluate(scores)
+    seconds = np.empty((repeats, len(losses)))
+    for repeat, k in itertools.product(range(repeats), range(len(losses))):
+        losses[k].evaluate(scores)
         changed = scores + 0.01 * np.std(scores) * rng.standard_normal(len(scores))
-        seconds.append(time_once(lambda changed=changed: sweep(loss, changed)))
-    return float(np.median(seconds))
+        seconds[repeat, k] = time_once(lambda k=k, changed=changed: sweep(losses[k], changed))
+    return np.median(seconds, axis=0).tolist()
 
 
 def sweep(loss: SquaredHinge, scores: np.ndarray) -> tuple[float, np.ndarray]:
