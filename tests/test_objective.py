@@ -22,11 +22,14 @@ every_storage = pytest.mark.parametrize("storage", STORAGES)
 
 
 def of_problem(problem, c, storage="dense64"):
-    """The objective, and its pairs with c multiplied in."""
+    """The objective, and its pairs with c multiplied in; the largest gap counts as one."""
     ranking, X, _ = problem
-    pairs = reference.enumerate_pairs(ranking.y, ranking.qid, ranking.sample_weight)
+    weights = {"sample_weight": ranking.sample_weight, "pair_weight": ranking.pair_weight}
+    if ranking.pair_weight == "gap":
+        c /= np.ptp(ranking.y) or 1
+    pairs = reference.enumerate_pairs(ranking.y, ranking.qid, **weights)
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    loss = SquaredHinge(ranking.y, groups, sample_weight=ranking.sample_weight)
+    loss = SquaredHinge(ranking.y, groups, **weights)
     return LinearObjective(STORAGES[storage](X), loss, c), reference.normalize_pairs(pairs, c, None)
 
 

@@ -143,8 +143,10 @@ def test_hessian_product_and_diagonal(case, margin, columns):
 def test_half_laplacian_and_its_transpose_are_the_laplacian(case, single):
     ranking, width = case
     n = len(ranking.y)
-    dtype = np.float32 if single else np.float64
     pairs = pairs_of(ranking)
+    # Gaps beyond single precision overflow there, upon which Newton's method turns to double.
+    single = single and pairs.weight.sum() < 1e30
+    dtype = np.float32 if single else np.float64
     M = reference.smoothed_laplacian(pairs, ranking.scores, width)
     atol = (1e-6 if single else 1e-13) * absolute_terms(pairs, pairs.weight).max()
     for loss in make_losses(SmoothedHinge, ranking, width=width):
