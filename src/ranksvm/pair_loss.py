@@ -26,7 +26,7 @@ from .names import COUNTINGS, PAIR_WEIGHTS
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
-ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of a sum, in the size of its terms
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a long sum, in the size of its terms
 
 
 class LossEvaluation(Protocol):
