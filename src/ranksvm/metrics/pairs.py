@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..pair_loss import Hinge, PairLoss
+from ..pair_loss import Hinge
 from ..queries import QueryGroups
 from ..weights import row_weights
 
@@ -100,13 +100,12 @@ def lost_pairs(
     return swapped + (1 - ties) * (not_right - swapped), loss.pairs_per_query
 
 
-def active_pairs(loss: PairLoss, sweep: _core.Sweep) -> Vector:
+def active_pairs(loss: Hinge, sweep: _core.Sweep) -> Vector:
     """Return the weight of the active pairs of each query."""
-    # The gradient is l+ - l-, the degree l+ + l-; l+ counts the active pairs in which a row is the
-    # less relevant one.
-    by_row = (sweep.degree() + sweep.gradient) / 2
-    by_place = by_row if loss.groups.order is None else by_row[loss.groups.order]
-    return np.add.reduceat(by_place, loss.groups.indptr[:-1])
+    degree = sweep.degree()  # counts each pair in both its rows
+    by_place = degree if loss.groups.order is None else degree[loss.groups.order]
+    weight: Vector = np.add.reduceat(by_place, loss.groups.indptr[:-1]) / 2
+    return weight
 
 
 def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
