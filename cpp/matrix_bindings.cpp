@@ -30,12 +30,11 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
         require(shift.shape(0) == d && scale.shape(0) == d, "one shift and scale per column");
         require(0 <= first_column && first_column <= last_column && last_column <= X.n_columns,
                 "no such columns");
-        require(0 <= first && first <= last && last <= X.n_rows, "no such rows");
-        if (rows) {
-          require(static_cast<std::int64_t>(rows->shape(0)) == X.n_rows, "rows must fit X");
+        const auto n_places = rows ? static_cast<std::int64_t>(rows->shape(0)) : X.n_rows;
+        require(0 <= first && first <= last && last <= n_places, "no such rows");
+        if (rows)
           for (auto i = first; i < last; ++i)
             require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
-        }
         auto result = new_matrix<Real>(last - first, last_column - first_column);
         const nb::gil_scoped_release release;
         gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first, first_column,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .matrix_views import LastProduct, ScaledColumns, TakenRows
 
 Vector = NDArray[np.float64]
 
@@ -72,6 +73,21 @@ or float64
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
         core = kind(indptr, indices, values, n_features)
         return cls(core, (len(indptr) - 1, n_features), int(indptr[-1]))
+
+    def take(self, rows: NDArray[np.int64]) -> DesignMatrix:
+        """View some of the rows, in any order, without copying them."""
+        share = len(rows) / max(self.shape[0], 1)
+        core = TakenRows(self._core, rows, self.shape[0])
+        return DesignMatrix(core, (len(rows), self.shape[1]), round(share * self.n_stored))
+
+    def scaled(self, scale: Vector) -> DesignMatrix:
+        """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
+        return DesignMatrix(ScaledColumns(self._core, scale), self.shape, self.n_stored)
+
+    def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
+        """View several parts of the rows, that share a product with the same weights."""
+        shared = DesignMatrix(LastProduct(self._core), self.shape, self.n_stored)
+        return [shared.take(part) for part in rows]
 
     def dot(self, w: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ w``, of shape (n_samples,)."""
