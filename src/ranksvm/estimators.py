@@ -1,18 +1,16 @@
-"""The scikit-learn face of the package: validation only."""
+"""The scikit-learn face of the package."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from .design_matrix import DesignMatrix
-from .metrics import pairwise_accuracy
-from .parameters import Parameters
+from .eval_sets import EvalSets, eval_sets, score_of
+from .linear_ranker import LinearRanker
 from .progress import IterationTable
 from .training import train
 from .weights import row_weights
@@ -20,7 +18,7 @@ from .weights import row_weights
 Vector = NDArray[np.float64]
 
 
-class RankSVM(BaseEstimator):  # type: ignore[misc]
+class RankSVM(LinearRanker):
     """Linear ranking support vector machine.
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
@@ -77,6 +75,9 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
     n_threads : int or None, default=None
         Threads; None is the number of CPUs that the process may use. The result is the same to the
         last bit.
+    qid : str, optional
+        Name of the column of a data frame that holds the query ids, which is then no feature: for
+        grid searches and pipelines in which nothing but X reaches `fit` and `score`.
     verbose : int, default=0
         1 prints a line per iteration to standard error.
 
@@ -99,6 +100,12 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         Number of preference pairs (their weight, if there are weights).
     n_queries_ : int
         Number of queries.
+    evals_result_ : dict
+        The score on each of `eval_set`, as LightGBM and XGBoost lay it out:
+        ``{"valid_0": {"pairwise_accuracy_pooled": [0.9]}}``. There is a single value, that of the
+        optimum.
+    qid_column_ : str or None
+        Name of the column of query ids, which `predict` and `score` leave out of the features.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X was a data frame with string column names.
@@ -119,10 +126,6 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
     1.0
     """
 
-    # With metadata routing enabled, qid reaches fit and score without further requests.
-    __metadata_request__fit = {"qid": True}  # noqa: RUF012
-    __metadata_request__score = {"qid": True}  # noqa: RUF012
-
     def __init__(
         self,
         C: float = 1.0,
@@ -136,6 +139,7 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         max_iter: int = 1000,
         warm_start: bool = False,
         n_threads: int | None = None,
+        qid: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -148,15 +152,21 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.n_threads = n_threads
+        self.qid = qid
         self.verbose = verbose
 
     def fit(
         self,
         X: Any,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
     ) -> RankSVM:
         """Learn from labelled rows.
 
@@ -168,13 +178,21 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Relevance labels, larger is better. Only their order within a query matters, and with
             ``pair_weight="gap"`` the gaps between them.
-        qid : array-like of shape (n_samples,), optional
-            Query ids: integers, strings or any hashable values, in any order. None: one query.
+        qid : array-like of shape (n_samples,) or str, optional
+            Query ids: integers, strings or any hashable values, in any order; or the name of a
+            column of the data frame X. None: the column that the parameter `qid` names, or else
+            one query.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; a pair weighs the product of those of its rows, so that whole numbers are
             the same as repeated rows.
         query_weight : array-like of shape (n_samples,), optional
             Weight of the query of each row; multiplies the pairs of the query.
+        group : array-like of shape (n_queries,), optional
+            In place of `qid`, how many rows each query has, one query after the other.
+        eval_set : list of (X, y), optional
+            Rows to measure the trained model on, in `evals_result_`; training does not see them.
+        eval_qid, eval_group : list of array-like, optional
+            The query ids, or else the sizes of the queries, of each member of `eval_set`.
 
         Returns
         -------
@@ -190,9 +208,13 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         -----
         ConvergenceWarning
             If the gap did not reach `tol`.
+        UserWarning
+            If no queries are given, but X has a column that looks like their ids; or a member of
+            `eval_set` has no preference pairs.
         """
-        parameters = self._parameters()
-        X, y = self._validate(X, y)
+        parameters = self._parameters(self.C)
+        validation = eval_sets(eval_set, eval_qid, eval_group)
+        X, y, ids = self._training_rows(X, y, qid, group)
         w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
         if w0 is not None and w0.shape != (X.shape[1],):
             raise ValueError(
@@ -201,91 +223,16 @@ class RankSVM(BaseEstimator):  # type: ignore[misc]
         fit = train(
             DesignMatrix.from_array(X),
             y,
-            qid,
+            ids,
             parameters=parameters,
             sample_weight=row_weights("sample_weight", sample_weight, len(y)),
             query_weight=query_weight,
             w0=w0,
             callback=IterationTable() if self.verbose else None,
         )
-        self.coef_ = fit.result.weights
-        self.objective_ = fit.result.value
-        self.dual_gap_ = fit.result.dual_gap
-        self.status_ = str(fit.result.status)
-        self.n_iter_ = fit.result.n_iter
-        self.history_ = fit.result.history
-        self.n_pairs_ = fit.n_pairs
-        self.n_queries_ = fit.n_queries
+        self._keep(fit, parameters)
+        self.evals_result_ = {
+            f"valid_{k}": {"pairwise_accuracy_pooled": [score_of(self, rows, f"eval_set[{k}]")]}
+            for k, rows in enumerate(validation)
+        }
         return self
-
-    def predict(self, X: Any) -> Vector:
-        """Score rows: higher is better; scores compare within a query.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False
-        )
-        return DesignMatrix.from_array(X).dot(self.coef_)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Pairwise accuracy of the predictions: see `pairwise_accuracy`, pooled, ties one half.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), optional
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        return pairwise_accuracy(y, self.predict(X), qid, sample_weight=sample_weight)
-
-    def _parameters(self) -> Parameters:
-        return Parameters(
-            C=self.C,
-            loss=self.loss,
-            pair_weight=self.pair_weight,
-            normalize=self.normalize,
-            solver=self.solver,
-            counting=self.counting,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=self.n_threads,
-        )
-
-    def _validate(self, X: Any, y: ArrayLike) -> tuple[Any, Vector]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            y_numeric=True,
-        )
-        return X, np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "ranker"
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags

@@ -45,9 +45,9 @@ class Parameters:
         _require_name("normalize", self.normalize, NORMALIZATIONS)
         _require_name("solver", self.solver, SOLVERS)
         _require_name("counting", self.counting, COUNTINGS)
-        _require_count("max_iter", self.max_iter, 0)
+        require_count("max_iter", self.max_iter, 0)
         if self.n_threads is not None:
-            _require_count("n_threads", self.n_threads, 1)
+            require_count("n_threads", self.n_threads, 1)
 
 
 def _require_number(name: str, value: Any, *, positive: bool) -> None:
@@ -64,6 +64,7 @@ def _require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
 
 
-def _require_count(name: str, value: Any, least: int) -> None:
+def require_count(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
+from .frames import query_column, without_column
 from .parameters import Parameters
 from .solvers import CuttingPlanes, Iteration, SolverResult
 from .training import Problem, warn_unless_converged
@@ -46,7 +48,7 @@ class RankSVMPath:
 def ranksvm_path(
     X: Any,
     y: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayLike | str | None = None,
     Cs: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -64,7 +66,8 @@ def ranksvm_path(
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-    qid : array-like of shape (n_samples,), optional
+    qid : array-like of shape (n_samples,) or str, optional
+        Query ids, or the name of the column of a data frame that holds them.
     Cs : array-like of shape (n_Cs,), optional
         The grid, in any order; by default 7 values from 0.001 to 1000.
     sample_weight, query_weight : array-like of shape (n_samples,), optional
@@ -98,34 +101,29 @@ def ranksvm_path(
     """
     from sklearn.utils import check_X_y
 
+    if isinstance(qid, str):
+        column, frame = qid, X
+        qid, X = query_column(frame, column), without_column(frame, column)
     X, y = check_X_y(
         X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
     )
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_path has no parameter {unknown[0]!r}")
-    grid = _grid(np.logspace(-3, 3, 7) if Cs is None else Cs)
+    grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
-    order = np.argsort(grid, kind="stable")
     problem = Problem(
         DesignMatrix.from_array(X),
         np.ascontiguousarray(y, dtype=np.float64),
         qid,
-        of_each[order[0]],
+        min(of_each, key=attrgetter("C")),
         row_weights("sample_weight", sample_weight, X.shape[0]),
         query_weight,
     )
     results: dict[int, SolverResult] = {}
-    w0 = None
-    planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads)
-    c = problem.objective.c / grid[order[0]]
-    for place in order:
-        planes.rescale(c * grid[place] / problem.objective.c)
-        problem.objective.c = float(c * grid[place])
-        watch = None if callback is None else _with_C(callback, float(grid[place]))
-        result = problem.minimize(of_each[place], w0, watch, planes)
+    for place, result in solve_grid(problem, of_each, callback):
         warn_unless_converged(result, of_each[place], f" for C={grid[place]:g}", stacklevel=3)
-        results[place], w0 = result, result.weights
+        results[place] = result
     in_order = [results[place] for place in range(len(grid))]
     return RankSVMPath(
         Cs=grid,
@@ -137,7 +135,43 @@ def ranksvm_path(
     )
 
 
-def _grid(Cs: ArrayLike) -> Vector:
+def solve_grid(
+    problem: Problem,
+    of_each: Sequence[Parameters],
+    callback: Callable[[float, Iteration], object] | None = None,
+) -> Iterator[tuple[int, SolverResult]]:
+    """Solve a problem for parameters that differ in C, from the smallest C to the largest.
+
+    Parameters
+    ----------
+    problem : Problem
+        Made with the parameters of the smallest C.
+    of_each : sequence of Parameters
+    callback : callable, optional
+        As for `ranksvm_path`.
+
+    Yields
+    ------
+    place : int
+        Of the parameters solved for.
+    result : SolverResult
+    """
+    objective, w0 = problem.objective, None
+    planes = CuttingPlanes(objective.size, objective.n_threads)
+    order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
+    c = objective.c / of_each[order[0]].C
+    for place in order:
+        C = of_each[place].C
+        planes.rescale(c * C / objective.c)
+        objective.c = float(c * C)
+        watch = None if callback is None else _with_C(callback, C)
+        result = problem.minimize(of_each[place], w0, watch, planes)
+        yield place, result
+        w0 = result.weights
+
+
+def grid_of(Cs: ArrayLike) -> Vector:
+    """Return a grid of C as a vector."""
     try:
         grid: Vector = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
     except (TypeError, ValueError):

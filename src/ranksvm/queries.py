@@ -99,6 +99,43 @@ class QueryGroups:
         return cls(np.concatenate([[0], starts, [n]]).astype(np.int64), order)
 
 
+def ids_from_sizes(sizes: ArrayLike, n_samples: int, name: str = "group") -> NDArray[np.int64]:
+    """Give rows the number of their query, from how many rows each has, one after the other.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_queries,)
+        Rows of the first query, of the second, and so on, as in LightGBM and XGBoost.
+    n_samples : int
+        Number of rows.
+    name : str, default="group"
+        What messages call `sizes`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int64
+
+    Raises
+    ------
+    ValueError
+        If the sizes are not whole numbers, or do not sum to the number of rows.
+    """
+    counts = np.asarray(sizes)
+    if counts.ndim != 1 or counts.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must list how many rows each query has, not {sizes!r}")
+    bad = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts))))
+    if len(bad):
+        raise ValueError(
+            f"{name} must list how many rows each query has; query {bad[0]} has {counts[bad[0]]}"
+        )
+    if counts.sum() != n_samples:
+        raise ValueError(
+            f"{name} lists queries of {counts.sum():g} rows together, but there are {n_samples}; "
+            "an id for each row is what qid takes"
+        )
+    return np.repeat(np.arange(len(counts), dtype=np.int64), counts.astype(np.int64))
+
+
 def id_vector(qid: Any) -> NDArray[Any]:
     """Return the ids as a vector, with ids that differ kept different."""
     if hasattr(qid, "__array__") or hasattr(qid, "dtype"):
