@@ -21,6 +21,7 @@ COMMANDS = (
     ("counting.py",),
     ("path.py",),
     ("metrics.py",),
+    ("cross_validation.py",),
     ("ranking_quality.py",),
 )
 

@@ -15,7 +15,9 @@ _HOMES = {
     "ConvergenceWarning": "training",
     "LinearModel": "files.model",
     "RankSVM": "estimators",
+    "RankSVMCV": "model_selection",
     "RankSVMPath": "path",
+    "RegularizationCurveDisplay": "plots",
     "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
+    from .model_selection import RankSVMCV
     from .path import RankSVMPath, ranksvm_path
-    from .plots import ConvergenceDisplay
+    from .plots import ConvergenceDisplay, RegularizationCurveDisplay
     from .training import ConvergenceWarning
 
 __all__ = [
@@ -44,7 +47,9 @@ __all__ = [
     "ConvergenceWarning",
     "LinearModel",
     "RankSVM",
+    "RankSVMCV",
     "RankSVMPath",
+    "RegularizationCurveDisplay",
     "__version__",
     "convert_model",
     "dump_svmlight",

@@ -7,6 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .solvers.result import Iteration
 
 
@@ -96,6 +99,110 @@ class ConvergenceDisplay:
         ax.grid(True, alpha=0.3)
         if self.name:
             ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class RegularizationCurveDisplay:
+    """Mean score of a cross-validation against C, with its standard error, and the C chosen.
+
+    Parameters
+    ----------
+    Cs, mean : array-like of shape (n_Cs,)
+    standard_error : array-like of shape (n_Cs,)
+        NaN draws no bar.
+    chosen : int, optional
+        Place of the C chosen.
+    name : str, default="score"
+        What was measured.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        The means.
+    errorbar_ : matplotlib ErrorbarContainer
+    chosen_line_ : matplotlib Line2D or None
+        Through the C chosen.
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+    errorbar_: Any
+    chosen_line_: Any
+
+    def __init__(
+        self,
+        Cs: ArrayLike,
+        mean: ArrayLike,
+        standard_error: ArrayLike,
+        *,
+        chosen: int | None = None,
+        name: str = "score",
+    ) -> None:
+        self.Cs, self.mean = np.asarray(Cs, dtype=float), np.asarray(mean, dtype=float)
+        self.standard_error = np.asarray(standard_error, dtype=float)
+        self.chosen = chosen
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> RegularizationCurveDisplay:
+        """Draw the curve of a fitted `RankSVMCV`."""
+        table, scoring = estimator.cv_results_, estimator.scoring
+        name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        display = cls(
+            table["param_C"],
+            table["mean_test_score"],
+            table["standard_error"],
+            chosen=estimator.best_index_,
+            name=name,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> RegularizationCurveDisplay:
+        """Draw the curve, C on a logarithmic scale.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        RegularizationCurveDisplay
+            This object, with ``ax_``, ``figure_``, ``line_``, ``errorbar_`` and ``chosen_line_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            ax = _new_axes()
+        order = np.argsort(self.Cs, kind="stable")
+        self.errorbar_ = ax.errorbar(
+            self.Cs[order],
+            self.mean[order],
+            yerr=self.standard_error[order],
+            marker="o",
+            markersize=4,
+            capsize=2,
+            elinewidth=1,
+        )
+        self.line_, self.chosen_line_ = self.errorbar_.lines[0], None
+        ax.set_xscale("log")
+        if self.chosen is not None:
+            C = self.Cs[self.chosen]
+            self.chosen_line_ = ax.axvline(C, color="0.5", linestyle="--", linewidth=1)
+            ax.annotate(
+                f"C = {C:.3g}", (C, 0), xycoords=("data", "axes fraction"), color="0.4",
+                xytext=(4, 4), textcoords="offset points",
+            )  # fmt: skip
+        ax.set_xlabel("C")
+        ax.set_ylabel(f"{self.name.replace('_', ' ')}, mean ± standard error")
+        ax.grid(True, alpha=0.3)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

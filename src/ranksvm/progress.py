@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from typing import TextIO
 
 from .solvers.result import Iteration
@@ -42,3 +44,32 @@ class IterationTable:
             )
         )
         stream.flush()
+
+
+class FitCounter:
+    """Counts trainings in a line that it writes over and over; threads may share it.
+
+    Parameters
+    ----------
+    total : int
+        How many there will be.
+    stream : file, optional
+        Where to; standard error by default.
+    """
+
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        self._total = total
+        self._stream = stream
+        self._done = 0
+        self._start = time.perf_counter()
+        self._lock = threading.Lock()
+
+    def __call__(self) -> None:
+        """Count one; the last ends the line."""
+        stream = self._stream or sys.stderr
+        with self._lock:
+            self._done += 1
+            seconds = time.perf_counter() - self._start
+            end = "\n" if self._done == self._total else ""
+            stream.write(f"\r{self._done} of {self._total} trainings, {seconds:.1f} s{end}")
+            stream.flush()
