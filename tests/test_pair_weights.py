@@ -174,7 +174,7 @@ def test_the_unit_of_the_labels_does_not_matter(scale, loss):
     other = RankSVM(**options).fit(X, scale * y, qid)
     assert other.n_pairs_ == scale * one.n_pairs_
     assert other.objective_ == pytest.approx(one.objective_, rel=2e-6)
-    assert other.n_iter_ <= one.n_iter_ + 2
+    assert other.n_iter_ <= 1.2 * one.n_iter_
 
 
 def test_a_query_of_one_level_has_no_say():
@@ -224,7 +224,7 @@ def test_config_file(name, tmp_path, monkeypatch, capsys):
         normalize="pairs",
         pair_weight=None if name == "none" else name,
         tol=1e-6,
-    ).fit(read_features("f").dense(), read_labels("l"), read_qids("q"))
+    ).fit(read_features("f").X, read_labels("l"), read_qids("q"))
     np.testing.assert_array_equal(load_model("m").coef, model.coef_)
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``ranksvm train | predict | evaluate | run``.
+"""The command line: ``ranksvm train | predict | evaluate | run``, and how all commands are run.
 
 Only argparse is imported before the arguments are known, so that ``--help`` is instant.
 """
@@ -11,10 +11,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .cli_common import add_common, read_data, say
+from .cli_cv import add_command as add_cv_command
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from .cli_options import add_common, add_training, parameters_of, read_rows, say
+from .names import SCALES
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,6 +45,7 @@ def build_parser() -> _Parser:
     _add_predict(commands)
     add_evaluate_command(commands)
     _add_run(commands)
+    add_cv_command(commands)
     add_model_commands(commands)
     return parser
 
@@ -58,40 +60,13 @@ def _add_train(commands: Any) -> None:
     train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
     train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
+    add_training(train)
     train.add_argument(
-        "--normalize",
-        default="documents",
-        choices=[name or "none" for name in NORMALIZATIONS],
-        help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
-        "(default: documents)",
+        "--scale",
+        choices=SCALES,
+        help="train on features divided by their standard deviation, range or greatest absolute "
+        "value; MODEL is for the features as they are (default: no)",
     )
-    train.add_argument(
-        "--loss", default="squared_hinge", choices=LOSSES, help="default: squared_hinge"
-    )
-    train.add_argument(
-        "--pair-weight",
-        default="none",
-        choices=[name or "none" for name in PAIR_WEIGHTS],
-        help="gap: a pair also weighs the difference of its labels (default: none)",
-    )
-    train.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
-    train.add_argument(
-        "--counting",
-        default="auto",
-        choices=COUNTINGS,
-        help="how active pairs are counted (default: auto)",
-    )
-    train.add_argument(
-        "--tol", type=float, default=1e-3, help="relative duality gap to reach (default: 0.001)"
-    )
-    train.add_argument(
-        "--epsilon",
-        type=float,
-        default=0.0,
-        metavar="E",
-        help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
-    )
-    train.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
     add_common(train)
 
@@ -131,37 +106,28 @@ def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import save_model
     from .jobs import design_matrix, summary, trained_model
-    from .parameters import Parameters
     from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
+    from .scaling import rescaled_model, scale_factors
     from .training import train
 
-    parameters = Parameters(
-        C=args.C,
-        loss=args.loss,
-        pair_weight=None if args.pair_weight == "none" else args.pair_weight,
-        normalize=None if args.normalize == "none" else args.normalize,
-        solver=args.solver,
-        counting=args.counting,
-        tol=args.tol,
-        epsilon=args.epsilon,
-        max_iter=args.max_iter,
-        n_threads=args.threads,
-    )
+    parameters = parameters_of(args, args.C)
     check_output(args.model)
     if args.plot:
         check_picture(args.plot)
-    rows = read_data(args)
+    rows = read_rows(args)
+    X = design_matrix(rows)
+    factors = scale_factors(rows, args.scale) if args.scale else None
+    if factors is not None:
+        X = X.scaled(factors)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     fit = train(
-        design_matrix(rows),
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
-        callback=table,
+        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
     )
-    save_model(trained_model(fit, rows, parameters), args.model)
+    model = trained_model(fit, rows, parameters)
+    if factors is not None:
+        model = rescaled_model(model, factors, args.scale)
+    save_model(model, args.model)
     say(args, summary(fit, rows))
     if args.plot:
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
@@ -177,7 +143,7 @@ def _predict(args: argparse.Namespace) -> None:
 
     check_output(args.scores)
     model = load_model(args.model)
-    rows = read_data(args, model, comments=args.trec)
+    rows = read_rows(args, model, comments=args.trec)
     docids = rows.docids
     if args.trec and (rows.qid is None or docids is None):
         missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .cli_common import add_common, read_data, say
+from .cli_options import add_common, read_rows, say
 
 if TYPE_CHECKING:
     import argparse
@@ -121,7 +121,7 @@ def _read(
     threads = resolve_threads(args.threads)
     models = {name: load_model(name) for name in files if is_model_file(name)}
     first = next(iter(models.values()), None)
-    rows = read_data(args, first, comments=comments)
+    rows = read_rows(args, first, comments=comments)
     runs = []
     for name in files:
         if name not in models:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : LinearModel or fitted RankSVM
+    model : LinearModel, fitted RankSVM or RankSVMCV
+        Also a fitted pipeline of scikit-learn that ends in one, after scalers, which go into the
+        weights: the model ranks features as they are; or a search that has found one of these.
     path : str or path-like
         A name that ends in .safetensors, or .safetensors.gz and the like, gets that layout, any
         other JSON; ``-`` is the standard
@@ -89,7 +91,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If a weight is not finite, or two features have the same name.
+        If a weight is not finite, two features have the same name, or a pipeline has other steps
+        than scalers.
     OutputError
         If the file cannot be written.
     """
@@ -153,11 +156,14 @@ def check_model(model: LinearModel) -> None:
 
 
 def _from_estimator(model: Any) -> LinearModel:
+    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        return _from_pipeline(model)
     names = getattr(model, "feature_names_in_", None)
     return LinearModel(
         coef=model.coef_,
         feature_names=None if names is None else [str(name) for name in names],
-        parameters=model.get_params(),
+        parameters=vars(model._trained_with),
         training={
             "objective": model.objective_,
             "dual_gap": model.dual_gap_,
@@ -167,6 +173,18 @@ def _from_estimator(model: Any) -> LinearModel:
             "n_queries": model.n_queries_,
         },
     )
+
+
+def _from_pipeline(pipeline: Any) -> LinearModel:
+    from ..scaling import pipeline_factors, rescaled_model
+
+    *scalers, ranker = (step for _, step in pipeline.steps)
+    model = _from_estimator(ranker)
+    names = getattr(pipeline, "feature_names_in_", None)
+    if names is not None:
+        model = replace(model, feature_names=[str(name) for name in names])
+    scale = " + ".join(type(scaler).__name__ for scaler in scalers)
+    return rescaled_model(model, pipeline_factors(scalers, len(model.coef)), scale)
 
 
 def model_form(start: bytes) -> str | None:

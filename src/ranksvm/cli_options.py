@@ -1,0 +1,108 @@
+"""What several commands of the command line share: options, and reading the data."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from .files.model import LinearModel
+    from .files.svmlight import SvmlightFile
+    from .parameters import Parameters
+
+
+def add_training(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is minimised and how, but C."""
+    parser.add_argument(
+        "--normalize",
+        default="documents",
+        choices=[name or "none" for name in NORMALIZATIONS],
+        help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
+        "(default: documents)",
+    )
+    parser.add_argument(
+        "--loss", default="squared_hinge", choices=LOSSES, help="default: squared_hinge"
+    )
+    parser.add_argument(
+        "--pair-weight",
+        default="none",
+        choices=[name or "none" for name in PAIR_WEIGHTS],
+        help="gap: a pair also weighs the difference of its labels (default: none)",
+    )
+    parser.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
+    parser.add_argument(
+        "--counting",
+        default="auto",
+        choices=COUNTINGS,
+        help="how active pairs are counted (default: auto)",
+    )
+    parser.add_argument(
+        "--tol", type=float, default=1e-3, help="relative duality gap to reach (default: 0.001)"
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=0.0,
+        metavar="E",
+        help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
+    )
+    parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all commands that read data."""
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
+    )
+    parser.add_argument(
+        "--zero-based", action="store_true", help="feature numbers in DATA count from zero"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+
+
+def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
+    """Return the parameters that the options of `add_training` and `add_common` ask for."""
+    from .parameters import Parameters
+
+    return Parameters(
+        C=C,
+        loss=args.loss,
+        pair_weight=None if args.pair_weight == "none" else args.pair_weight,
+        normalize=None if args.normalize == "none" else args.normalize,
+        solver=args.solver,
+        counting=args.counting,
+        tol=args.tol,
+        epsilon=args.epsilon,
+        max_iter=args.max_iter,
+        n_threads=args.threads,
+    )
+
+
+def read_rows(
+    args: argparse.Namespace, model: LinearModel | None = None, *, comments: bool = False
+) -> SvmlightFile:
+    """Read DATA; for a model, with features that can be its own."""
+    from .files.svmlight import read_svmlight
+    from .jobs import require_fit
+    from .threads import resolve_threads
+
+    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
+    rows = read_svmlight(
+        args.data,
+        zero_based=from_zero or "auto",
+        comments=comments,
+        n_threads=resolve_threads(args.threads),
+    )
+    if model is not None:
+        require_fit(rows, model, lambda note: say(args, note))
+    return rows
+
+
+def say(args: argparse.Namespace, message: str) -> None:
+    """Write a line to standard error, unless that is to be quiet."""
+    if not args.quiet:
+        sys.stderr.write(message + "\n")
