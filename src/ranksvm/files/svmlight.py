@@ -26,7 +26,7 @@ __all__ = ["DataError", "SvmlightFile", "dump_svmlight", "load_svmlight", "read_
 
 IndexBase = bool | Literal["auto"]
 
-_CHUNK_BYTES = 1 << 18
+_CHUNK_BYTES = 1 << 17
 _CHUNKS_PER_THREAD = 4
 _READERS = {
     np.dtype(np.float32): _core.SvmlightReader32,
