@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
     "LinearModel": "files.model",
+    "MetricAtKDisplay": "plots",
+    "QueryComparisonDisplay": "plots",
     "RankSVM": "estimators",
     "RankSVMCV": "model_selection",
     "RankSVMPath": "path",
     "RegularizationCurveDisplay": "plots",
+    "ScoreDistributionDisplay": "plots",
     "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
@@ -39,17 +43,28 @@ if TYPE_CHECKING:
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .model_selection import RankSVMCV
     from .path import RankSVMPath, ranksvm_path
-    from .plots import ConvergenceDisplay, RegularizationCurveDisplay
+    from .plots import (
+        CoefficientsDisplay,
+        ConvergenceDisplay,
+        MetricAtKDisplay,
+        QueryComparisonDisplay,
+        RegularizationCurveDisplay,
+        ScoreDistributionDisplay,
+    )
     from .training import ConvergenceWarning
 
 __all__ = [
+    "CoefficientsDisplay",
     "ConvergenceDisplay",
     "ConvergenceWarning",
     "LinearModel",
+    "MetricAtKDisplay",
+    "QueryComparisonDisplay",
     "RankSVM",
     "RankSVMCV",
     "RankSVMPath",
     "RegularizationCurveDisplay",
+    "ScoreDistributionDisplay",
     "__version__",
     "convert_model",
     "dump_svmlight",

@@ -75,7 +75,7 @@ def _cv(args: argparse.Namespace) -> None:
         save_table(result.table(), args.table)
     if args.plot:
         display = RegularizationCurveDisplay(
-            result.Cs, result.mean, result.standard_error, chosen=best, name=args.metric
+            result.Cs, result.mean, result.standard_error, chosen=best, metric=args.metric
         )
         save_figure(display.plot().figure_, args.plot)
     if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:

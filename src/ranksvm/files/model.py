@@ -96,7 +96,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     OutputError
         If the file cannot be written.
     """
-    linear = model if isinstance(model, LinearModel) else _from_estimator(model)
+    linear = linear_model(model)
     check_model(linear)
     if form_of_name(path) == "safetensors":
         save_safetensors(linear, path)
@@ -155,7 +155,10 @@ def check_model(model: LinearModel) -> None:
         raise ValueError(f"two features of the model have the name {shown(twice)}: rename one")
 
 
-def _from_estimator(model: Any) -> LinearModel:
+def linear_model(model: Any) -> LinearModel:
+    """Return what `save_model` writes, of any model that it takes."""
+    if isinstance(model, LinearModel):
+        return model
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):
         return _from_pipeline(model)
@@ -179,7 +182,7 @@ def _from_pipeline(pipeline: Any) -> LinearModel:
     from ..scaling import pipeline_factors, rescaled_model
 
     *scalers, ranker = (step for _, step in pipeline.steps)
-    model = _from_estimator(ranker)
+    model = linear_model(ranker)
     names = getattr(pipeline, "feature_names_in_", None)
     if names is not None:
         model = replace(model, feature_names=[str(name) for name in names])

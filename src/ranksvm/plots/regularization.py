@@ -1,0 +1,184 @@
+"""How well each C ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..metrics import Conventions, evaluate, parse_metric
+from ..path import RankSVMPath
+from .averages import errors_or_nan, mean_label, require_defined, standard_error
+from .figures import count_curves, curve_style, legend_above, new_axes
+
+
+class RegularizationCurveDisplay:
+    """Mean score against C, with its standard error, and the C chosen.
+
+    Parameters
+    ----------
+    Cs, mean : array-like of shape (n_Cs,)
+    standard_error : array-like of shape (n_Cs,), optional
+        NaN draws no bar.
+    chosen : int, optional
+        Place of the C chosen.
+    metric : str, default="score"
+        What was measured.
+    name : str, optional
+        Label of the curve.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        The means.
+    errorbar_ : matplotlib ErrorbarContainer
+    chosen_line_ : matplotlib Line2D or None
+        Through the C chosen.
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+    errorbar_: Any
+    chosen_line_: Any
+
+    def __init__(
+        self,
+        Cs: ArrayLike,
+        mean: ArrayLike,
+        standard_error: ArrayLike | None = None,
+        *,
+        chosen: int | None = None,
+        metric: str = "score",
+        name: str | None = None,
+    ) -> None:
+        self.Cs, self.mean = np.asarray(Cs, dtype=float), np.asarray(mean, dtype=float)
+        self.standard_error = errors_or_nan(standard_error, len(self.Cs))
+        self.chosen = chosen
+        self.metric = metric
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> RegularizationCurveDisplay:
+        """Draw the cross-validation of a fitted `RankSVMCV`: means over folds.
+
+        Parameters
+        ----------
+        estimator : fitted RankSVMCV
+        name : str, optional
+            Label of the curve.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Given to matplotlib's ``errorbar``.
+        """
+        table, scoring = estimator.cv_results_, estimator.scoring
+        metric = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        display = cls(
+            table["param_C"],
+            table["mean_test_score"],
+            table["standard_error"],
+            chosen=estimator.best_index_,
+            metric=metric,
+            name=name,
+        )
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_path(
+        cls,
+        path: RankSVMPath,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        metric: str = "pairwise_accuracy",
+        preset: str | Conventions | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> RegularizationCurveDisplay:
+        """Measure each solution of a path on rows X: means over queries.
+
+        Parameters
+        ----------
+        path : RankSVMPath
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to measure on; those that were not trained on say how well a C generalises.
+        y, qid : array-like of shape (n_samples,)
+            Labels and query ids; one query by default.
+        metric, preset
+            As for `ranksvm.metrics.evaluate`.
+        name, ax, **kwargs
+            As for `from_estimator`.
+
+        Raises
+        ------
+        ValueError
+            If the metric is defined in no query, or as `ranksvm.metrics.evaluate`.
+        """
+        from sklearn.utils import check_array
+
+        sign = 1 if parse_metric(metric).greater_is_better else -1
+        scores = check_array(X, accept_sparse="csr") @ path.coefs.T
+        of_each = [evaluate(y, column, qid, metric, preset=preset) for column in scores.T]
+        mean = np.array([evaluation.mean[metric] for evaluation in of_each])
+        require_defined(metric, mean)
+        error = [standard_error(evaluation.per_query[metric]) for evaluation in of_each]
+        chosen = int(np.nanargmax(sign * mean))
+        display = cls(path.Cs, mean, error, chosen=chosen, metric=metric, name=name)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> RegularizationCurveDisplay:
+        """Draw the curve, C on a logarithmic scale; several may share the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Given to matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        RegularizationCurveDisplay
+            This object, with ``ax_``, ``figure_``, ``line_``, ``errorbar_`` and ``chosen_line_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes() if ax is None else ax
+        order = np.argsort(self.Cs, kind="stable")
+        style = curve_style(ax, len(order), self.name, {"capsize": 2, "elinewidth": 1, **kwargs})
+        self.errorbar_ = ax.errorbar(
+            self.Cs[order], self.mean[order], yerr=self.standard_error[order], **style
+        )
+        self.line_, self.chosen_line_ = self.errorbar_.lines[0], None
+        ax.set_xscale("log")
+        if self.chosen is not None:
+            self._mark_chosen(ax, self.Cs[self.chosen])
+        ax.set_xlabel("C")
+        ax.set_ylabel(mean_label(self.metric, self.standard_error))
+        ax.grid(True, alpha=0.3)
+        legend_above(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _mark_chosen(self, ax: Any, C: float) -> None:
+        color = self.line_.get_color()
+        self.chosen_line_ = ax.axvline(C, color=color, linestyle="--", linewidth=1, alpha=0.6)
+        ax.annotate(
+            f"C = {C:.3g}",
+            (C, 0),
+            xycoords=("data", "axes fraction"),
+            color=color,
+            xytext=(4, 12 * count_curves(ax) - 8),  # above those of other curves
+            textcoords="offset points",
+        )
