@@ -15,6 +15,7 @@ from .cli_cv import add_command as add_cv_command
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
 from .cli_options import add_common, add_training, parameters_of, read_rows, say
+from .cli_plot import add_command as add_plot_command
 from .names import SCALES
 
 
@@ -47,6 +48,7 @@ def build_parser() -> _Parser:
     _add_run(commands)
     add_cv_command(commands)
     add_model_commands(commands)
+    add_plot_command(commands)
     return parser
 
 
@@ -106,7 +108,6 @@ def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import save_model
     from .jobs import design_matrix, summary, trained_model
-    from .plots import ConvergenceDisplay, check_picture, save_figure
     from .progress import IterationTable
     from .scaling import rescaled_model, scale_factors
     from .training import train
@@ -114,6 +115,8 @@ def _train(args: argparse.Namespace) -> None:
     parameters = parameters_of(args, args.C)
     check_output(args.model)
     if args.plot:
+        from .plots import check_picture
+
         check_picture(args.plot)
     rows = read_rows(args)
     X = design_matrix(rows)
@@ -130,6 +133,8 @@ def _train(args: argparse.Namespace) -> None:
     save_model(model, args.model)
     say(args, summary(fit, rows))
     if args.plot:
+        from .plots import ConvergenceDisplay, save_figure
+
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
 
 

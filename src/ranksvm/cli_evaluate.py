@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .cli_options import add_common, read_rows, say
+from .cli_options import add_common, read_runs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from .files.svmlight import SvmlightFile
     from .metrics import Evaluation
 
     Row = dict[str, str | float | int | None]
@@ -72,7 +69,7 @@ def _evaluate_pairs(args: argparse.Namespace) -> None:
     from .threads import resolve_threads
 
     threads = resolve_threads(args.threads)
-    rows, (scores,) = _read(args, [args.scores])
+    rows, (scores,) = read_runs(args, [args.scores])
     sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
 
 
@@ -90,7 +87,7 @@ def _evaluate_metrics(args: argparse.Namespace) -> None:
     if args.per_query is not None:
         check_output(args.per_query)
     files = [args.scores] if args.compare is None else [args.scores, args.compare]
-    rows, runs = _read(args, files, comments=conventions.ties == "docid")
+    rows, runs = read_runs(args, files, comments=conventions.ties == "docid")
     evaluations = [
         evaluate(
             rows.labels,
@@ -107,31 +104,6 @@ def _evaluate_metrics(args: argparse.Namespace) -> None:
     if args.per_query is not None:
         _write_per_query(args.per_query, evaluations)
     _print_rows([_row(name, evaluations) for name in evaluations[0].mean], args.format)
-
-
-def _read(
-    args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
-) -> tuple[SvmlightFile, list[NDArray[Any]]]:
-    """Read DATA, and the scores in each file or of the model there."""
-    from .files.model import is_model_file, load_model
-    from .files.scores import read_scores
-    from .jobs import predict, require_fit
-    from .threads import resolve_threads
-
-    threads = resolve_threads(args.threads)
-    models = {name: load_model(name) for name in files if is_model_file(name)}
-    first = next(iter(models.values()), None)
-    rows = read_rows(args, first, comments=comments)
-    runs = []
-    for name in files:
-        if name not in models:
-            runs.append(read_scores(name, len(rows.labels), rows.name))
-            continue
-        model = models[name]
-        if model is not first:
-            require_fit(rows, model, lambda note: say(args, note))
-        runs.append(predict(model, rows, threads))
-    return rows, runs
 
 
 def _row(name: str, evaluations: Sequence[Evaluation]) -> Row:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from .files.model import LinearModel
     from .files.svmlight import SvmlightFile
@@ -100,6 +103,31 @@ def read_rows(
     if model is not None:
         require_fit(rows, model, lambda note: say(args, note))
     return rows
+
+
+def read_runs(
+    args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
+) -> tuple[SvmlightFile, list[NDArray[Any]]]:
+    """Read DATA, and the scores in each file or of the model there."""
+    from .files.model import is_model_file, load_model
+    from .files.scores import read_scores
+    from .jobs import predict, require_fit
+    from .threads import resolve_threads
+
+    threads = resolve_threads(args.threads)
+    models = {name: load_model(name) for name in files if is_model_file(name)}
+    first = next(iter(models.values()), None)
+    rows = read_rows(args, first, comments=comments)
+    runs = []
+    for name in files:
+        if name not in models:
+            runs.append(read_scores(name, len(rows.labels), rows.name))
+            continue
+        model = models[name]
+        if model is not first:
+            require_fit(rows, model, lambda note: say(args, note))
+        runs.append(predict(model, rows, threads))
+    return rows, runs
 
 
 def say(args: argparse.Namespace, message: str) -> None:

@@ -93,7 +93,9 @@ class CoefficientsDisplay:
         display = cls(model.coef, model.feature_names)
         if X is not None:
             column = getattr(estimator, "qid_column_", None)
-            display.deviation = _deviation(X if column is None else without_column(X, column))
+            display.deviation = feature_deviations(
+                X if column is None else without_column(X, column)
+            )
         return display.plot(ax, n_shown=n_shown, **kwargs)
 
     def plot(self, ax: Any = None, *, n_shown: int = 20, **kwargs: Any) -> CoefficientsDisplay:
@@ -167,7 +169,8 @@ def _selection(n_shown: int, n_nonzero: int, n: int) -> str:
     return f"the {n_shown} largest of {n:,} weights"
 
 
-def _deviation(X: Any) -> NDArray[np.float64]:
+def feature_deviations(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each feature, 0 for those that are constant."""
     from sklearn.preprocessing import StandardScaler
 
     deviation: NDArray[np.float64] = np.sqrt(StandardScaler(with_mean=False).fit(X).var_)
