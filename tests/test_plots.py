@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import NotFittedError
 
 from ranksvm import (
     CoefficientsDisplay,
@@ -14,6 +15,7 @@ from ranksvm import (
     MetricAtKDisplay,
     QueryComparisonDisplay,
     RankSVM,
+    RankSVMCV,
     RegularizationCurveDisplay,
     ScoreDistributionDisplay,
     evaluate,
@@ -77,6 +79,14 @@ def test_histories_that_hardly_are_some(gaps, tmp_path):
     display = ConvergenceDisplay(history).plot(tol=1e-3)
     save_figure(display.figure_, tmp_path / "gap.png")
     assert len(display.line_.get_xdata()) == len(gaps)
+
+
+def test_estimators_must_be_fitted():
+    for draw in (ConvergenceDisplay, CoefficientsDisplay):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            draw.from_estimator(RankSVM())
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        RegularizationCurveDisplay.from_estimator(RankSVMCV())
 
 
 def test_curves_differ_without_colour(model):

@@ -159,9 +159,12 @@ def linear_model(model: Any) -> LinearModel:
     """Return what `save_model` writes, of any model that it takes."""
     if isinstance(model, LinearModel):
         return model
+    from sklearn.utils.validation import check_is_fitted
+
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):
         return _from_pipeline(model)
+    check_is_fitted(model, "coef_")
     names = getattr(model, "feature_names_in_", None)
     return LinearModel(
         coef=model.coef_,

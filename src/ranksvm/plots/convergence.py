@@ -41,6 +41,9 @@ class ConvergenceDisplay:
         cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> ConvergenceDisplay:
         """Draw the convergence of a fitted `RankSVM`; other keywords as in `plot`."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(estimator, "history_")
         return cls(estimator.history_, name=name).plot(ax, **kwargs)
 
     def plot(

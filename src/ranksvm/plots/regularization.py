@@ -77,6 +77,9 @@ class RegularizationCurveDisplay:
         **kwargs
             Given to matplotlib's ``errorbar``.
         """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(estimator, "cv_results_")
         table, scoring = estimator.cv_results_, estimator.scoring
         metric = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
         display = cls(
@@ -157,9 +160,8 @@ class RegularizationCurveDisplay:
         ax = new_axes() if ax is None else ax
         order = np.argsort(self.Cs, kind="stable")
         style = curve_style(ax, len(order), self.name, {"capsize": 2, "elinewidth": 1, **kwargs})
-        self.errorbar_ = ax.errorbar(
-            self.Cs[order], self.mean[order], yerr=self.standard_error[order], **style
-        )
+        errors = self.standard_error[order] if np.isfinite(self.standard_error).any() else None
+        self.errorbar_ = ax.errorbar(self.Cs[order], self.mean[order], yerr=errors, **style)
         self.line_, self.chosen_line_ = self.errorbar_.lines[0], None
         ax.set_xscale("log")
         if self.chosen is not None:
