@@ -128,11 +128,21 @@ def test_two_models_are_compared_by_query(metric):
     p_value = paired_randomization_test(one, two, random_state=0)
     assert display.p_value == pytest.approx(p_value)
     legend = display.ax_.get_legend()
+    ahead = "one" if better.mean() > 0 else "two"
     assert legend.get_title().get_text() == (
-        f"mean {better.mean():+.3g}, p = {p_value:.2g} (paired randomisation test)"
+        f"{ahead} better by {abs(better.mean()):.3g} on average\n"
+        f"p = {p_value:.2g} (paired randomisation test)"
     )
     assert legend.get_texts()[0].get_text() == f"one better: {display.n_wins_}"
     assert legend.get_texts()[1].get_text() == f"two better: {display.n_losses_}"
+
+
+def test_long_names_leave_room_for_the_picture(tmp_path):
+    display = QueryComparisonDisplay([0.1, -0.2], names=("a" * 200, "_b"), p_value=0.5).plot()
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["a" * 19 + "…" + "a" * 20 + " better: 1", " _b better: 1"]
+    save_figure(display.figure_, tmp_path / "q.png")
+    assert display.ax_.get_position().width > 0.7
 
 
 def test_row_weights_count_in_comparisons():

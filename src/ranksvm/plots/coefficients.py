@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..files.model import linear_model
 from ..frames import without_column
-from .figures import BLUE, VERMILLION, new_axes
+from .figures import BLUE, VERMILLION, new_axes, shortened
 
-_NAME_LENGTH = 40
 _BAR_HEIGHT = 0.22  # inches
 
 
@@ -157,8 +156,7 @@ class CoefficientsDisplay:
         return self.coef if self.deviation is None else self.coef * self.deviation
 
     def _name(self, k: int) -> str:
-        name = f"x{k}" if self.feature_names is None else str(self.feature_names[k])
-        return name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…"
+        return f"x{k}" if self.feature_names is None else shortened(str(self.feature_names[k]))
 
 
 def _selection(n_shown: int, n_nonzero: int, n: int) -> str:

@@ -12,6 +12,7 @@ _COLORS = [BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00000
 _MARKERS = "os^Dv"
 _LINES = ["-", "--", "-.", ":"]
 _MARKED_POINTS = 25
+_NAME_LENGTH = 40
 _LEGEND_WIDTH = 60  # letters in one line above the axes
 
 
@@ -67,15 +68,24 @@ def curve_style(ax: Any, n_points: int, name: str | None, chosen: dict[str, Any]
 
 
 def shown_label(name: str | None) -> str | None:
-    """Return a label that matplotlib does not hide for beginning with an underscore."""
-    return f" {name}" if name and name.startswith("_") else name
+    """Return a short label, which matplotlib does not hide for beginning with an underscore."""
+    if name is None:
+        return None
+    return " " * name.startswith("_") + shortened(name)
+
+
+def shortened(name: str) -> str:
+    """Return a name with an ellipsis in the middle, if it is too long for a picture."""
+    half = _NAME_LENGTH // 2
+    return name if len(name) <= _NAME_LENGTH else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def tick_whole_numbers(ax: Any) -> None:
     """Let ticks along x be whole numbers, even if there is only one."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+    locator = MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1)
+    ax.xaxis.set_major_locator(locator)
 
 
 def legend_above(ax: Any, title: str | None = None) -> None:
@@ -93,7 +103,7 @@ def legend_above(ax: Any, title: str | None = None) -> None:
         title=title,
         alignment="left",
     )
-    for text in legend.get_texts():
+    for text in (legend.get_title(), *legend.get_texts()):
         text.set_parse_math(False)
 
 

@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..metrics import Conventions, evaluate, paired_randomization_test, parse_metric
 from .averages import require_defined
-from .figures import BLUE, VERMILLION, legend_above, new_axes, shown_label, tick_whole_numbers
+from .figures import (
+    BLUE,
+    VERMILLION,
+    legend_above,
+    new_axes,
+    shortened,
+    shown_label,
+    tick_whole_numbers,
+)
 from .predictions import predictions
 
 Vector = NDArray[np.float64]
@@ -182,10 +190,12 @@ class QueryComparisonDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _summary(self, ordered: Vector) -> str | None:
+    def _summary(self, ordered: Vector) -> str:
         if not len(ordered):
             return "no query has a value"
-        mean = f"mean {ordered.mean():+.3g}"
+        mean = ordered.mean()
+        better = shortened(self.names[0] if mean > 0 else self.names[1])
+        summary = f"{better} better by {abs(mean):.3g} on average" if mean else "equal on average"
         if self.p_value is None:
-            return mean
-        return f"{mean}, p = {self.p_value:.2g} (paired randomisation test)"
+            return summary
+        return f"{summary}\np = {self.p_value:.2g} (paired randomisation test)"
