@@ -13,7 +13,26 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
-class TakenRows:
+class _View:
+    """A view whose blocks are blocks of what it views."""
+
+    _core: Any
+
+    def gather32(self, *place: Any) -> NDArray[np.float32]:
+        """Copy a block, in single precision."""
+        block: NDArray[np.float32] = self._core.gather32(*self._of_viewed(*place))
+        return block
+
+    def gather64(self, *place: Any) -> Vector:
+        """Copy a block."""
+        block: Vector = self._core.gather64(*self._of_viewed(*place))
+        return block
+
+    def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+
+class TakenRows(_View):
     """The matrix ``X[rows]``; a row may come more than once.
 
     Products with vectors pass over all of X; an explicit Hessian gathers the taken rows only.
@@ -41,28 +60,17 @@ class TakenRows:
         )
         return both
 
-    def gather32(self, *place: Any) -> NDArray[np.float32]:
-        """Copy a block, in single precision."""
-        block: NDArray[np.float32] = self._core.gather32(*self._of_viewed(*place))
-        return block
-
-    def gather64(self, *place: Any) -> Vector:
-        """Copy a block."""
-        block: Vector = self._core.gather64(*self._of_viewed(*place))
-        return block
-
     def _spread(self, u: Vector) -> Vector:
         return np.bincount(self._rows, u, self._n_samples).astype(np.float64, copy=False)
 
-    def _of_viewed(
-        self, first: int, last: int, order: NDArray[np.int64] | None, *rest: Any
-    ) -> tuple[Any, ...]:
+    def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
+        first, last, order, *rest = place
         if order is None:
             return first, last, self._rows, *rest
         return 0, last - first, self._rows[order[first:last]], *rest
 
 
-class ScaledColumns:
+class ScaledColumns(_View):
     """The matrix ``X * scale``, for positive factors of shape (n_features,)."""
 
     def __init__(self, core: Any, scale: Vector) -> None:
@@ -83,16 +91,6 @@ class ScaledColumns:
         """Return ``(X * scale).T @ u`` and the same of squares with v, as two columns."""
         both: Vector = self._core.t_dot_squares(u, v, n_threads=n_threads)
         return both * np.stack([self._scale, self._scale**2], axis=1)
-
-    def gather32(self, *place: Any) -> NDArray[np.float32]:
-        """Copy a block, in single precision."""
-        block: NDArray[np.float32] = self._core.gather32(*self._of_viewed(*place))
-        return block
-
-    def gather64(self, *place: Any) -> Vector:
-        """Copy a block."""
-        block: Vector = self._core.gather64(*self._of_viewed(*place))
-        return block
 
     def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
         *block, shift, scale = place
