@@ -21,15 +21,15 @@ Vector = NDArray[np.float64]
 class RankSVM(LinearRanker):
     """Linear ranking support vector machine.
 
-    Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
+    Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
 
         minimise  0.5 |w|^2 + c * sum over (i, j) in P of  v_ij phi(w'x_i - w'x_j)
 
     where phi is the hinge ``max(0, 1 - z)`` or its square and ``v_ij = 1``, unless weights or
     `pair_weight` say otherwise; exactly, in O(m s + m log m) a step for
     m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
-    bounds the relative distance to the optimum. There is no intercept, since no order depends on
-    it.
+    bounds the relative distance to the optimum (:eq:`objective`, :eq:`gap`). There is no intercept,
+    since no order depends on it.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class RankSVM(LinearRanker):
     qid_column_ : str or None
         Name of the column of query ids, which `predict` and `score` leave out of the features.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X was a data frame with string column names.
 
     References

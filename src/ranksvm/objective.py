@@ -1,14 +1,17 @@
 """The RankSVM objective in weight space, and its certificate.
 
+::
+
     P(w) = 0.5 |w|^2 + c * L(X w)
 
-For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the optimum from below:
+For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the optimum from below
+(:eq:`dual`)::
 
     D = c * (L(s) - g's) - 0.5 |c X'g|^2  <=  min P.
 
 At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared norm of the
-(sub)gradient of P: the certificate costs nothing. An epsilon-subgradient, such as that of a
-smoothed hinge, does as well, and loosens the bound by ``c * epsilon``.
+(sub)gradient of P (:eq:`distance`): the certificate costs nothing. An epsilon-subgradient, such as
+that of a smoothed hinge, does as well, and loosens the bound by ``c * epsilon``.
 """
 
 from __future__ import annotations
@@ -157,7 +160,7 @@ class LinearEvaluation:
         return self._objective.X.dot(p, self._objective.n_threads)
 
     def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
-        """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX``.
+        """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX`` (:eq:`hessian`).
 
         `image` is ``X p``, if it is known already.
         """

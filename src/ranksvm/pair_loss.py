@@ -1,6 +1,7 @@
 """Losses over preference pairs, in score space.
 
 With preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}`` of weight ``v_ij``, a loss is
+(:eq:`loss`)::
 
     L(s) = sum over (i, j) in P of  v_ij * phi(s_i - s_j).
 
@@ -168,7 +169,7 @@ class Hinge(PairLoss):
     """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
 
     With N the weight of the active pairs and b their balance, ``L = margin N + b's`` and b is a
-    subgradient (Airola et al. 2011, equations 3 and 4).
+    subgradient (:eq:`hinge`; Airola et al. 2011, equations 3 and 4).
     """
 
     def evaluate(self, scores: ArrayLike) -> HingeEvaluation:
@@ -203,7 +204,8 @@ class HingeEvaluation:
 class SquaredHinge(PairLoss):
     """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
 
-    With N the weight of the active pairs, b their balance and M their Laplacian,
+    With N the weight of the active pairs, b their balance and M their Laplacian
+    (:eq:`squared-hinge`)::
 
         L = margin^2 N + 2 margin b's + s'Ms,    gradient = 2 (M s + margin b),    Hessian = 2 M.
     """
@@ -224,13 +226,14 @@ class SmoothedHinge(PairLoss):
     """The hinge loss, with derivatives from a copy whose kink is rounded off.
 
     With its kink rounded off over a width h below the margin rho, the hinge is
+    (:eq:`smoothed-hinge`)::
 
         phi_h(z) = (max(0, rho - z)^2 - max(0, rho - h - z)^2) / (2 h),
 
     a difference of two squared hinges with ``hinge - h/2 <= phi_h <= hinge`` and the slope
     ``-alpha``, where ``alpha = clip((rho - z) / h, 0, 1)``. As any slopes between 0 and 1, these
     make a dual feasible point of the hinge itself, so that its gradient is an epsilon-subgradient
-    of the hinge:
+    of the hinge (:eq:`smoothing`)::
 
         epsilon = sum over the pairs with rho - h < z < rho of  (rho - z) (1 - alpha).
 

@@ -34,8 +34,8 @@ def looks_like_pickle(start: bytes) -> bool:
 def read_pickle(name: str, content: bytes) -> tuple[NDArray[np.float64], list[str] | None]:
     """Return the weights, and the names of the features or None.
 
-    The pickle must hold an array or a list of numbers, or a dictionary with one as "weights",
-    "coef", "coef_" or "w" and, where there are names, "feature_names".
+    The pickle must hold an array or a list of numbers, or a dictionary with one as ``"weights"``,
+    ``"coef"``, ``"coef_"`` or ``"w"`` and, where there are names, ``"feature_names"``.
 
     Raises
     ------

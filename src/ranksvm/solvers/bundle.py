@@ -27,7 +27,7 @@ def bundle(
 
     While the gap between the best value and the minimum of the model exceeds what is asked for:
 
-    1. find the minimiser w_t of the model (a small quadratic programme),
+    1. find the minimiser w_t of the model (a small quadratic programme, :eq:`model-dual`),
     2. search from the best point w_b towards w_t for the least value; a trial costs a sweep over
        the scores, no pass over X,
     3. add the plane at the last point met beyond the minimum: close to the best point, but where

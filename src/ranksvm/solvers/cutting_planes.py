@@ -16,10 +16,13 @@ MAX_AGE = 15
 class CuttingPlanes:
     """Planes below a convex, non-negative risk R, and the model that they make.
 
+    ::
+
         R(w) >= max(0, a_k'w + b_k for all planes k)
 
     The minimum of ``0.5 |w|^2 + max(0, a_k'w + b_k)`` is a lower bound of that of
-    ``0.5 |w|^2 + R(w)``. Its dual is small, one weight per plane (Teo et al. 2010, section 2):
+    ``0.5 |w|^2 + R(w)``. Its dual is small, one weight per plane (:eq:`model-dual`; Teo et
+    al. 2010, section 2)::
 
         maximise  b'alpha - 0.5 |A'alpha|^2   over   alpha >= 0, sum alpha <= 1,
 

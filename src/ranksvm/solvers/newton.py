@@ -22,7 +22,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
 
     1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
     2. form the Hessian and scale its diagonal to one,
-    3. factorise it (Cholesky) and solve for the Newton step,
+    3. factorise it (Cholesky) and solve for the Newton step (:eq:`newton-step`),
     4. search along the step; a trial costs a sweep over the scores, no pass over X.
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line

@@ -129,8 +129,8 @@ class Iteration:
     value : float
         The objective.
     dual_gap : float
-        The relative duality gap ``(P - D) / |P|``, with the best lower bound so far; never below
-        the rounding of P itself, 2.2e-16.
+        The relative duality gap ``(P - D) / |P|`` (:eq:`gap`), with the best lower bound so far;
+        never below the rounding of P itself, 2.2e-16.
     step : float
         Length of the step along the direction that led here.
     n_products : int
