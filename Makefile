@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp)
 
-.PHONY: demo test lint format bench fuzz clean
+.PHONY: demo test lint format docs bench fuzz clean
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -40,6 +40,16 @@ $(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/thread_pool.?pp) cpp
 	@mkdir -p build
 	@c++ -std=c++20 -O1 -g -Icpp -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
 	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/thread_pool.cpp -o $@
+
+# The site, in build/docs; every warning is an error, and every example is run.
+docs: $(VENV)/.ready-docs
+	@$(BIN)/python -m sphinx --builder html --nitpicky --fail-on-warning --keep-going --quiet \
+	  --jobs auto docs build/docs
+	@echo "Written: build/docs/index.html"
+
+$(VENV)/.ready-docs: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
+	@touch $@
 
 bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py

@@ -1,0 +1,21 @@
+"""What surrounds every example of the gallery."""
+
+from __future__ import annotations
+
+import warnings
+
+import matplotlib
+import sklearn
+
+_FILTERS = list(warnings.filters)
+
+
+def surround(_gallery_conf: dict[str, object], _example: str, when: str) -> None:
+    """Make warnings errors in an example, and undo what it may have changed."""
+    sklearn.set_config(enable_metadata_routing=False)
+    if when == "before":
+        _FILTERS[:] = warnings.filters
+        warnings.simplefilter("error")
+        matplotlib.rcParams.update({"figure.constrained_layout.use": True, "figure.dpi": 100})
+    else:
+        warnings.filters[:] = _FILTERS

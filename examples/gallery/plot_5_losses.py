@@ -1,0 +1,64 @@
+"""
+Hinge and squared hinge
+=======================
+
+A pair whose better row leads by less than 1 costs something: the hinge ``max(0, 1 - z)`` of the
+lead z, or its square. The square is smooth and quicker to train. The hinge takes single pairs that
+are far out of order less to heart.
+"""
+
+# %%
+# The two losses, and copies of the hinge with the kink rounded off over a width h, which Newton's
+# method uses on its way to the hinge (:eq:`smoothed-hinge`).
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ranksvm import RankSVM, pairwise_accuracy
+
+z = np.linspace(-1.5, 2, 200)
+
+
+def smoothed_hinge(z, h):
+    """Return the hinge with its kink rounded off over a width h."""
+    return (np.maximum(0, 1 - z) ** 2 - np.maximum(0, 1 - h - z) ** 2) / (2 * h)
+
+
+figure, axes = plt.subplots(figsize=(6, 3.6))
+axes.plot(z, np.maximum(0, 1 - z) ** 2, label="squared hinge")
+axes.plot(z, np.maximum(0, 1 - z), label="hinge")
+for h in (1, 0.3):
+    axes.plot(z, smoothed_hinge(z, h), ":", label=f"smoothed over h = {h:g}")
+axes.set_xlabel("lead of the more relevant row")
+axes.set_ylabel("loss of the pair")
+axes.set_ylim(-0.1, 4)
+axes.legend()
+plt.show()
+
+# %%
+# What it means: rows are ordered by one feature among five, and some rows have features as they are
+# never seen again, and a label that does not fit them. The more of these there are, the more the
+# squared hinge bends to them.
+rng = np.random.default_rng(0)
+X_test = rng.normal(size=(1000, 5))
+y_test = X_test[:, 0]
+shares = np.linspace(0, 0.06, 7)
+accuracy = {"hinge": [], "squared_hinge": []}
+for share in shares:
+    X = rng.normal(size=(600, 5))
+    y = X[:, 0] + rng.normal(scale=0.3, size=600)
+    wrong = rng.random(600) < share
+    X[wrong] += [0, 12, 0, 0, 0]
+    y[wrong] -= 5
+    for loss, values in accuracy.items():
+        scores = RankSVM(C=10, loss=loss).fit(X, y).predict(X_test)
+        values.append(pairwise_accuracy(y_test, scores))
+
+figure, axes = plt.subplots(figsize=(6, 3.6))
+for loss, values in accuracy.items():
+    axes.plot(shares, values, marker="o", label=f'loss="{loss}"')
+axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+axes.set_xlabel("share of rows that are wrong")
+axes.set_ylabel("pairwise accuracy on clean rows")
+axes.grid(True, alpha=0.3)
+axes.legend()
+plt.show()
