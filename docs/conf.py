@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "remove_config_comments": True,
     "show_signature": False,
+    "write_computation_times": False,
     "download_all_examples": False,
     "min_reported_time": 1e9,
     "doc_module": ("ranksvm",),

@@ -7,7 +7,8 @@ by themselves: to the folds, which keep queries whole, to ``fit`` and to ``score
 """
 
 # %%
-# Forty queries of twelve documents, with features on scales that differ by factors of a thousand.
+# Thirty queries of twelve documents. Three of a hundred features matter, and their scales differ by
+# up to a factor of a million.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn import set_config
@@ -18,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from ranksvm import RankSVM
 
 rng = np.random.default_rng(0)
-n_queries, n_documents, d = 40, 12, 15
+n_queries, n_documents, d = 30, 12, 100
 qid = np.repeat([f"query {q}" for q in range(n_queries)], n_documents)
 X = rng.normal(size=(len(qid), d))
 relevance = X[:, :3].sum(axis=1) + rng.normal(scale=1.5, size=len(qid))
@@ -29,7 +30,7 @@ X *= np.logspace(-3, 3, d)
 # Routing has to be switched on. ``RankSVM`` asks for ``qid`` in ``fit`` and ``score``; the splitter
 # is told that its groups are the query ids.
 set_config(enable_metadata_routing=True)
-grid = {"ranksvm__C": np.logspace(-3, 2, 11), "ranksvm__loss": ["squared_hinge", "hinge"]}
+grid = {"ranksvm__C": np.logspace(-4, 1, 11), "ranksvm__loss": ["squared_hinge", "hinge"]}
 search = GridSearchCV(
     make_pipeline(StandardScaler(), RankSVM()),
     grid,
@@ -41,15 +42,15 @@ print(f"best: C = {best['ranksvm__C']:.3g} with loss={best['ranksvm__loss']!r}")
 print(f"pairwise accuracy on rows not trained on: {search.best_score_:.3f}")
 
 # %%
-# The mean over the folds, with the spread of the folds.
+# The mean over the folds, and one standard error of it to either side.
 results = search.cv_results_
 figure, axes = plt.subplots(figsize=(6.5, 3.8))
 for loss in grid["ranksvm__loss"]:
     rows = results["param_ranksvm__loss"] == loss
-    mean, deviation = results["mean_test_score"][rows], results["std_test_score"][rows]
     C = results["param_ranksvm__C"][rows].astype(float)
-    (line,) = axes.plot(C, mean, marker="o", markersize=4, label=f'loss="{loss}"')
-    axes.fill_between(C, mean - deviation, mean + deviation, alpha=0.12, color=line.get_color())
+    mean = results["mean_test_score"][rows]
+    error = results["std_test_score"][rows] / np.sqrt(5 - 1)  # of the mean of five folds
+    axes.errorbar(C, mean, error, marker="o", markersize=4, capsize=2, label=f'loss="{loss}"')
 axes.set_xscale("log")
 axes.set_xlabel("C")
 axes.set_ylabel("pairwise accuracy, 5 folds")
