@@ -38,6 +38,7 @@ html_math_renderer = "mathml"
 math_eqref_format = "equation {number}"
 html_show_copyright = False
 html_copy_source = False
+highlight_language = "text"
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 
@@ -62,6 +63,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "remove_config_comments": True,
     "show_signature": False,
+    "notebook_extensions": set(),
     "write_computation_times": False,
     "download_all_examples": False,
     "min_reported_time": 1e9,

@@ -8,8 +8,8 @@ so that the grid costs little more than its largest member alone.
 
 # %%
 # The diabetes data again, with twenty columns of noise beside the ten features, and only 60
-# patients to learn from. Strong regularisation (small C) holds all weights back; weak regularisation
-# lets the noise have its say.
+# patients to learn from. Strong regularisation (small C) holds all weights back; weak
+# regularisation lets the noise have its say.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes

@@ -113,8 +113,10 @@ class RankSVM(LinearRanker):
     References
     ----------
     Lee and Lin, "Large-scale linear RankSVM", Neural Computation 26 (2014).
+
     Airola, Pahikkala and Salakoski, "An improved training algorithm for the linear ranking support
     vector machine", ICANN (2011).
+
     Joachims, "Training linear SVMs in linear time", KDD (2006).
 
     Examples
