@@ -3,6 +3,9 @@ from pathlib import Path
 
 import pytest
 
+import ranksvm
+from ranksvm.config import _ATTRIBUTES
+
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [path for path in sorted(DOCS.glob("**/*.rst")) if "\n>>> " in path.read_text()]
 
@@ -15,3 +18,16 @@ def test_what_pages_say_is_so(page, tmp_path, monkeypatch):
 
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_every_public_name_is_in_the_reference():
+    lines = (DOCS / "api" / "index.rst").read_text().split("\n")
+
+    assert {f"   {name}" for name in ranksvm.__all__} - set(lines) == {"   __version__"}
+
+
+def test_every_attribute_of_config_files_is_described():
+    page = (DOCS / "config_files.rst").read_text()
+    names = {name for names in _ATTRIBUTES.values() for name in names}
+
+    assert {name for name in names if f"``{name}``" not in page} == set()
