@@ -3,7 +3,8 @@ Grid search in a pipeline
 =========================
 
 With scikit-learn's metadata routing, query ids find their way through pipelines and grid searches
-by themselves: to the folds, which keep queries whole, to ``fit`` and to ``score``.
+by themselves: to the folds, which keep queries whole, to ``fit`` and, from scikit-learn 1.8 on, to
+``score``.
 """
 
 # %%
