@@ -2,8 +2,8 @@
 Choosing C by cross-validation
 ==============================
 
-:class:`ranksvm.RankSVMCV` measures each C of a grid on folds of whole queries, and trains on all rows
-with the best.
+:class:`ranksvm.RankSVMCV` measures each C of a grid on folds of whole queries, and trains on all
+rows with the best.
 """
 
 # %%
