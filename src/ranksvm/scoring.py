@@ -22,7 +22,7 @@ def scoring_of(scoring: str | Scoring) -> Scoring:
     Parameters
     ----------
     scoring : str or callable
-        The name of a metric, as for `ranksvm.metrics.evaluate`; or such a function.
+        The name of a metric, as for `ranksvm.evaluate`; or such a function.
 
     Raises
     ------
