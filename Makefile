@@ -73,4 +73,5 @@ $(READY): $(SOURCES)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  docs/api/generated docs/gallery
