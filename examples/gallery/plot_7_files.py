@@ -43,7 +43,8 @@ print({key: content["training"][key] for key in ("status", "n_pairs", "n_queries
 # %%
 # Loading a model runs nothing that is in the file. Its scores are those of the saved model.
 loaded = load_model(folder / "wine.json")
-assert (loaded.predict((X / X.std()).to_numpy()) == model.predict(X / X.std())).all()
+scaled = np.ascontiguousarray(X / X.std())
+assert (loaded.predict(scaled) == model.predict(X / X.std())).all()
 
 order = np.argsort(np.abs(loaded.coef))
 figure, axes = plt.subplots(figsize=(6.5, 4))
