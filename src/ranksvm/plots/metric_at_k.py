@@ -114,7 +114,7 @@ class MetricAtKDisplay:
             The greatest depth, or the length of the longest query, if that is less. Beyond 50, the
             scale of k is logarithmic, and not every depth is measured.
         preset, docids
-            As for `ranksvm.metrics.evaluate`.
+            As for `ranksvm.evaluate`.
         name : str, optional
             Label of the curve.
         ax : matplotlib Axes, optional
@@ -131,7 +131,7 @@ class MetricAtKDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the metric has no depth or is defined in no query, or as `ranksvm.metrics.evaluate`.
+            If the metric has no depth or is defined in no query, or as `ranksvm.evaluate`.
         """
         labels = np.asarray(y)
         depths = _depths(qid, len(labels), max_k)

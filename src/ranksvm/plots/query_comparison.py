@@ -114,7 +114,7 @@ class QueryComparisonDisplay:
         qid : array-like of shape (n_samples,), optional
             Query ids; one query by default.
         metric, preset, docids, sample_weight
-            As for `ranksvm.metrics.evaluate`. Where less is better, differences are turned round.
+            As for `ranksvm.evaluate`. Where less is better, differences are turned round.
         names : sequence of two str
             What to call the models.
         ax : matplotlib Axes, optional
@@ -129,7 +129,7 @@ class QueryComparisonDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the metric is defined in no query, or as `ranksvm.metrics.evaluate`.
+            If the metric is defined in no query, or as `ranksvm.evaluate`.
         """
         sign = 1 if parse_metric(metric).greater_is_better else -1
 

@@ -116,14 +116,14 @@ class RegularizationCurveDisplay:
         y, qid : array-like of shape (n_samples,)
             Labels and query ids; one query by default.
         metric, preset
-            As for `ranksvm.metrics.evaluate`.
+            As for `ranksvm.evaluate`.
         name, ax, **kwargs
             As for `from_estimator`.
 
         Raises
         ------
         ValueError
-            If the metric is defined in no query, or as `ranksvm.metrics.evaluate`.
+            If the metric is defined in no query, or as `ranksvm.evaluate`.
         """
         from sklearn.utils import check_array
 
