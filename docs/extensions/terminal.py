@@ -36,13 +36,14 @@ ROOT = Path(__file__).parents[2]
 WIDTH = "88"
 
 
-def parsers() -> dict[str, argparse.ArgumentParser]:
-    """Return the parser of each command, and that of all under the name ''."""
-    whole = build_parser()
-    commands = next(
-        action for action in whole._actions if isinstance(action, argparse._SubParsersAction)
-    )
-    return {"": whole, **commands.choices}
+def parsers(parser: argparse.ArgumentParser, name: str = "") -> dict[str, argparse.ArgumentParser]:
+    """Return a parser and those of its commands, by names such as "", "train" and "plot ndcg"."""
+    found = {name: parser}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command, of_command in action.choices.items():
+                found |= parsers(of_command, f"{name} {command}".strip())
+    return found
 
 
 def _literal(text: str, language: str) -> list[nodes.Node]:
@@ -55,6 +56,7 @@ class CommandHelp(SphinxDirective):
     """What ``ranksvm COMMAND --help`` prints; without a command, ``ranksvm --help``."""
 
     optional_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
         """Return the help as a block of text."""
@@ -62,7 +64,7 @@ class CommandHelp(SphinxDirective):
         shown = self.env.temp_data.setdefault("commands_shown", set())
         shown.add(name)
         os.environ["COLUMNS"] = WIDTH
-        return _literal(parsers()[name].format_help(), "text")
+        return _literal(parsers(build_parser())[name].format_help(), "text")
 
 
 class Terminal(SphinxDirective):
@@ -110,7 +112,7 @@ class Terminal(SphinxDirective):
 def check_commands(app: Sphinx, _: nodes.document) -> None:
     """Warn of commands that a page with the help of commands leaves out."""
     shown = app.env.temp_data.get("commands_shown")
-    missing = set(parsers()) - shown if shown else set()
+    missing = set(parsers(build_parser())) - shown if shown else set()
     if missing:
         logger.warning("no command-help for %s", ", ".join(missing), location=app.env.docname)
 

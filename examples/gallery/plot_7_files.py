@@ -17,7 +17,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
 
-from ranksvm import RankSVM, dump_svmlight, load_model, load_svmlight, save_model
+from ranksvm import (
+    CoefficientsDisplay,
+    RankSVM,
+    dump_svmlight,
+    load_model,
+    load_svmlight,
+    save_model,
+)
 
 folder = Path(tempfile.mkdtemp())
 wine = load_wine(as_frame=True)
@@ -46,10 +53,6 @@ loaded = load_model(folder / "wine.json")
 scaled = np.ascontiguousarray(X / X.std())
 assert (loaded.predict(scaled) == model.predict(X / X.std())).all()
 
-order = np.argsort(np.abs(loaded.coef))
 figure, axes = plt.subplots(figsize=(6.5, 4))
-colors = np.where(loaded.coef[order] > 0, "tab:blue", "tab:orange")
-axes.barh(np.array(loaded.feature_names)[order], loaded.coef[order], color=colors)
-axes.axvline(0, color="0.3", linewidth=0.8)
-axes.set_xlabel("weight of the feature, divided by its standard deviation")
+CoefficientsDisplay.from_estimator(loaded, ax=axes)
 plt.show()
