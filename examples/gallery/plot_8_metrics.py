@@ -43,17 +43,22 @@ p_value = paired_randomization_test(first, second, random_state=0)
 print(f"mean difference in nDCG@10: {np.mean(first - second):.3f}, p = {p_value:.3f}")
 
 # %%
-# Left, the means by depth; right, who wins by how much in which query.
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8))
+# The means by depth, with one standard error to either side:
+figure, axes = plt.subplots(figsize=(6.5, 3.6))
 for name, values in scores.items():
-    MetricAtKDisplay.from_predictions(y[test], values, qid[test], max_k=15, name=name, ax=left)
+    MetricAtKDisplay.from_predictions(y[test], values, qid[test], max_k=15, name=name, ax=axes)
+plt.show()
+
+# %%
+# Who wins by how much in which query:
+figure, axes = plt.subplots(figsize=(6.5, 3.6))
 QueryComparisonDisplay.from_predictions(
-    y[test], *scores.values(), qid[test], names=list(scores), ax=right
+    y[test], *scores.values(), qid[test], names=list(scores), ax=axes
 )
 plt.show()
 
 # %%
-# How well the scores of the better model tell the labels apart.
+# How well the scores of the better model tell the labels apart:
 figure, axes = plt.subplots(figsize=(6, 3.6))
 ScoreDistributionDisplay.from_predictions(y[test], scores["all features"], ax=axes)
 plt.show()
