@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp)
+# Folders change when modules come or go, which an editable installation must be told.
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
+  src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/))
 
 .PHONY: demo test lint format docs bench fuzz clean
 .DELETE_ON_ERROR:

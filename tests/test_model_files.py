@@ -3,10 +3,12 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_matrix
 
 from ranksvm import RankSVM, load_model, save_model
 from ranksvm.files.model import LinearModel
@@ -26,7 +28,6 @@ def test_round_trip_is_exact(tmp_path_factory, coef):
 
 
 def test_estimators_save_names_parameters_and_certificate(tmp_path):
-    import pandas as pd
 
     X = pd.DataFrame({"bm25": [0.0, 1.0, 2.0], "größe": [1.0, 0.0, 1.0]})
     model = RankSVM(C=2).fit(X, [0, 1, 2])
@@ -145,3 +146,12 @@ def test_more_weights_than_memory_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "zeros", no_memory)
     with pytest.raises(DataError, match="m asks for 2 weights: memory cannot hold them"):
         load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", [list, np.asfortranarray, pd.DataFrame, csr_matrix, np.float32])
+def test_models_score_rows_of_any_kind(kind):
+    X = np.array([[1, 2, 0], [0, 4, 8]])
+    model = LinearModel(np.array([1.0, -0.5, 0.25]))
+    assert model.predict(kind(X)).tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="X has 2 features but the model has 3"):
+        model.predict(kind(X[:, :2]))

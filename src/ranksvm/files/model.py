@@ -37,6 +37,7 @@ from .pickles import looks_like_pickle, read_pickle
 from .quoting import shown
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
 from .source import DataError, opener_of_compressed, read_bytes
+from .svmlight_writer import two_dimensional
 
 FORMAT = "ranksvm linear model"
 FORMAT_VERSION = 1
@@ -68,11 +69,29 @@ class LinearModel:
     training: dict[str, Any] = field(default_factory=dict)
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Score the rows of X: a DesignMatrix, C-contiguous array or CSR matrix."""
-        matrix = X if isinstance(X, DesignMatrix) else DesignMatrix.from_array(X)
-        if matrix.shape[1] != len(self.coef):
-            raise ValueError(f"X has {matrix.shape[1]} features but the model has {len(self.coef)}")
-        return matrix.dot(self.coef, n_threads)
+        """Score rows: higher is better.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DesignMatrix of shape (n_samples, n_features)
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+
+        Raises
+        ------
+        ValueError
+            If X has not as many features as the model.
+        """
+        if not isinstance(X, DesignMatrix):
+            X = two_dimensional(X)
+            X = DesignMatrix.from_array(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X)
+        if X.shape[1] != len(self.coef):
+            raise ValueError(f"X has {X.shape[1]} features but the model has {len(self.coef)}")
+        scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
+        return scores
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
