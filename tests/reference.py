@@ -5,6 +5,7 @@ Differences of scores and of rows are taken before anything is summed, and sums 
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import fsum
 
 import numpy as np
@@ -43,6 +44,17 @@ def enumerate_pairs(y, qid=None, sample_weight=None, query_weight=None, pair_wei
     if pair_weight == "gap":
         weight = weight * (y[better] - y[worse])
     return Pairs(n, better, worse, query[better], weight)
+
+
+def reduced_pairs(y, qid=None):
+    """(better, worse) of the reduced graph: level by level, by way of the first row of each."""
+    y, found = np.asarray(y), []
+    query = query_index(qid, len(y))
+    for q in np.unique(query):
+        levels = [np.flatnonzero((query == q) & (y == label)) for label in np.unique(y[query == q])]
+        for lower, upper in pairwise(levels):
+            found += [(i, lower[0]) for i in upper] + [(upper[0], j) for j in lower[1:]]
+    return found
 
 
 def normalize_pairs(pairs, C, normalize, sample_weight=None, query_weight=None, pair_weight=None):
@@ -227,6 +239,19 @@ def minimize_hinge(pairs, X):
         w, alpha, room = w + step * dw, alpha + step * d_alpha, room - step * d_alpha
         above, below = above + step * d_above, below + step * d_below
     raise AssertionError("the reference did not reach its optimum")
+
+
+def kernel_features(K):
+    """Rows whose inner products are those of the kernel matrix K."""
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def optimality_violation(pairs, scores, alpha):
+    """How far f = scores is from f_p = 1, or on the wrong side of it, for the multipliers alpha."""
+    z = scores[pairs.better] - scores[pairs.worse]
+    wrong = np.where(alpha <= 0, 1 - z, np.where(alpha >= 1, z - 1, np.abs(1 - z)))
+    return np.max(wrong, initial=0)
 
 
 def pairwise_accuracy(y, scores, qid=None, *, average="pooled", ties=0.5, sample_weight=None):
