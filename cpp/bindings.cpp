@@ -19,6 +19,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 void bind_matrices(nb::module_& m);
+void bind_path(nb::module_& m);
 void bind_svmlight(nb::module_& m);
 
 namespace {
@@ -261,5 +262,6 @@ NB_MODULE(_core, m) {
 
   bind_matrices(m);
   m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
+  bind_path(m);
   bind_svmlight(m);
 }
