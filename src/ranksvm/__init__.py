@@ -22,6 +22,7 @@ _HOMES = {
     "RankSVMPath": "path",
     "RegularizationCurveDisplay": "plots",
     "ScoreDistributionDisplay": "plots",
+    "RegularizationPath": "kernel_path",
     "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
@@ -30,6 +31,7 @@ _HOMES = {
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "ranksvm_path": "path",
+    "regularization_path": "kernel_path",
     "save_model": "files.model",
     "write_trec_run": "files.trec",
 }
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from .files.model import LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
+    from .kernel_path import RegularizationPath, regularization_path
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .model_selection import RankSVMCV
     from .path import RankSVMPath, ranksvm_path
@@ -64,6 +67,7 @@ __all__ = [
     "RankSVMCV",
     "RankSVMPath",
     "RegularizationCurveDisplay",
+    "RegularizationPath",
     "ScoreDistributionDisplay",
     "__version__",
     "convert_model",
@@ -74,6 +78,7 @@ __all__ = [
     "paired_randomization_test",
     "pairwise_accuracy",
     "ranksvm_path",
+    "regularization_path",
     "save_model",
     "write_trec_run",
 ]

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from .solvers.result import Iteration
 
+if TYPE_CHECKING:
+    from .path_following import PathProgress
+
 LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>8}  {}\n"
 HEADER = LINE.format("iteration", "objective", "gap", "step", "products", "seconds", "solver")
+PATH_LINE = "{:>9} {:>12} {:>12} {:>9} {:>12} {:>8}\n"
+PATH_HEADER = PATH_LINE.format("events", "lambda", "I_0", "I_alpha", "I_1", "seconds")
 
 
 class IterationTable:
@@ -73,3 +78,31 @@ class FitCounter:
             end = "\n" if self._done == self._total else ""
             stream.write(f"\r{self._done} of {self._total} trainings, {seconds:.1f} s{end}")
             stream.flush()
+
+
+class PathTable:
+    """Prints a line per second of a regularization path.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where to; standard error by default.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._next = 0.0
+
+    def __call__(self, line: PathProgress) -> None:
+        """Print how far the path is, after a header at first."""
+        if line.seconds < self._next:
+            return
+        stream = self._stream or sys.stderr
+        if not self._next:
+            stream.write(PATH_HEADER)
+        self._next = line.seconds + 1.0
+        sets = line.n_zero, line.n_free, line.n_one
+        stream.write(
+            PATH_LINE.format(line.n_events, f"{line.lam:.6g}", *sets, f"{line.seconds:.2f}")
+        )
+        stream.flush()
