@@ -23,6 +23,7 @@ COMMANDS = (
     ("metrics.py",),
     ("cross_validation.py",),
     ("ranking_quality.py",),
+    ("regularization_path.py",),
 )
 
 
