@@ -32,7 +32,8 @@ from ranksvm.kernels import Kernel
 from ranksvm.training import ConvergenceWarning
 
 PAPER_NAMES = {"mixture": "Mixtures", "auto-mpg": "Auto", "pima": "Diabetes", "wdbc": "Cancer"}
-# Rows to train with and to test with, as in their Table 2, and to validate with.
+# Rows to train with, to validate with and to test with: their Table 2, where the rows and the pairs
+# of Auto have changed places.
 SIZES = {
     "mixture": (99, 50, 50),
     "auto-mpg": (196, 98, 98),

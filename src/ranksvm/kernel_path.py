@@ -302,7 +302,7 @@ def regularization_path(
     >>> from ranksvm import regularization_path
     >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
     >>> path = regularization_path(X, [0, 1, 2, 0, 1], kernel="rbf", gamma=0.5)
-    >>> path.predict(X, 1.0).argmax()
+    >>> int(path.predict(X, 1.0).argmax())
     2
     """
     from sklearn.utils import check_X_y
