@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .parameters import _require_count, _require_number
+from .parameters import require_count, _require_number
 
 Vector = NDArray[np.float64]
 
@@ -60,9 +60,9 @@ class Stop:
         if self.lambda_min is not None:
             _require_number("lambda_min", self.lambda_min, positive=True)
         if self.max_events is not None:
-            _require_count("max_events", self.max_events, 1)
+            require_count("max_events", self.max_events, 1)
         if self.max_support is not None:
-            _require_count("max_support", self.max_support, 0)
+            require_count("max_support", self.max_support, 0)
         if not self.max_memory > 0:
             raise ValueError(f"max_memory must be greater than 0, not {self.max_memory!r}")
 
