@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,21 @@ settings.register_profile(
 )
 settings.load_profile("ranksvm")
 
+# A job in the background of a shell ignores Ctrl-C, and so would all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session")
-def data_folder():
-    """Folder of the real data sets, `NAME.svm.xz`; they are not part of the repository."""
+def real_file():
+    """A function that finds ``NAME.svm.xz``, one of the real data sets outside the repository."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("RANKSVM_DATA", beside))
-    if not folder.is_dir():
-        pytest.skip(f"no real data: set RANKSVM_DATA to their folder (looked in {folder})")
-    return folder
+    folder = Path(os.environ.get("RANKSVM_DATA") or beside)
+
+    def find(name):
+        path = folder / f"{name}.svm.xz"
+        if not path.is_file():
+            pytest.skip(f"no {path.name}: set RANKSVM_DATA to the folder of real data")
+        return path
+
+    return find

@@ -43,9 +43,9 @@ def test_the_reduced_graph_joins_neighbouring_levels(ranking):
         ("wdbc", 75_684, 568),
     ],
 )
-def test_the_counts_of_zapien_et_al(data_folder, name, full, reduced):
+def test_the_counts_of_zapien_et_al(real_file, name, full, reduced):
     """Their Table 1."""
-    _, y, _ = load_svmlight(data_folder / f"{name}.svm.xz")
+    _, y, _ = load_svmlight(real_file(name))
     assert len(listed(y)) == full
     assert len(listed(y, None, "reduced")) == reduced
 

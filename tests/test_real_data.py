@@ -1,7 +1,5 @@
 """The hinge loss on real data: certificates from strong regularisation to next to none."""
 
-import lzma
-
 import numpy as np
 import pytest
 
@@ -19,19 +17,13 @@ every_set = pytest.mark.parametrize("name", FILES)
 
 
 @pytest.fixture(scope="module")
-def data(data_folder):
+def data(real_file):
     """Load a data set, once; queries of different files are different ones."""
     loaded = {}
 
     def load(name):
         if name not in loaded:
-            parts = []
-            for file_name in FILES[name]:
-                path = data_folder / f"{file_name}.svm.xz"
-                if not path.is_file():
-                    pytest.skip(f"no {name} data: {path} does not exist")
-                with lzma.open(path) as file:
-                    parts.append(load_svmlight(file))
+            parts = [load_svmlight(real_file(file_name)) for file_name in FILES[name]]
             X, y, qid = parts[0]
             if len(parts) > 1:
                 X, y = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

@@ -120,14 +120,14 @@ def test_the_scale_of_the_kernel_is_that_of_lambda(scale):
 # --- what is known of real data -------------------------------------------------------------------
 
 
-def load_standardized(folder, name):
-    X, y, _ = load_svmlight(folder / f"{name}.svm.xz")
+def load_standardized(path):
+    X, y, _ = load_svmlight(path)
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
 @pytest.mark.parametrize("name", ["mixture", "auto-mpg", "pima", "wdbc"])
-def test_the_reduced_graphs_of_zapien_et_al(data_folder, name):
-    X, y = load_standardized(data_folder, name)
+def test_the_reduced_graphs_of_zapien_et_al(real_file, name):
+    X, y = load_standardized(real_file(name))
     path = regularization_path(X, y, kernel="rbf", graph="reduced")
     K = Kernel("rbf").matrix(X)
     assert path.violation <= 2e-9
@@ -135,9 +135,9 @@ def test_the_reduced_graphs_of_zapien_et_al(data_folder, name):
         assert_optimal(path, K, lam)
 
 
-def test_the_full_graph_of_the_mixture(data_folder):
+def test_the_full_graph_of_the_mixture(real_file):
     """10,000 pairs, of which no more than 199 can be independent."""
-    X, y = load_standardized(data_folder, "mixture")
+    X, y = load_standardized(real_file("mixture"))
     path = regularization_path(X, y, kernel="rbf", gamma=1.0)
     K = Kernel("rbf", gamma=1.0).matrix(X)
     assert path.violation <= 2e-9

@@ -1,4 +1,3 @@
-import lzma
 from functools import partial
 
 import numpy as np
@@ -293,13 +292,9 @@ def test_inputs_are_left_alone(solver):
 
 
 @pytest.fixture(scope="module")
-def protein(data_folder):
+def protein(real_file):
     """45,730 rows, 9 raw features over 8 orders of magnitude, 15,026 levels in one query."""
-    path = data_folder / "protein.svm.xz"
-    if not path.is_file():
-        pytest.skip(f"no protein data: {path} does not exist")
-    with lzma.open(path) as file:
-        return load_svmlight(file)
+    return load_svmlight(real_file("protein"))
 
 
 @every_solver

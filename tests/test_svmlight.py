@@ -484,9 +484,9 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["ClueWeb09-webis.F1", "rcv1-vw-small.test", "protein"])
-def test_agrees_with_scikit_learn_on_real_data(tmp_path, data_folder, name):
+def test_agrees_with_scikit_learn_on_real_data(tmp_path, real_file, name):
     path = tmp_path / "data.svm"
-    path.write_bytes(lzma.decompress((data_folder / f"{name}.svm.xz").read_bytes()))
+    path.write_bytes(lzma.decompress(real_file(name).read_bytes()))
     X, y, qid = load_svmlight_file(str(path), query_id=True)
     X.eliminate_zeros()
     for n_threads in (1, 2):

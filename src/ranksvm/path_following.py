@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .parameters import require_count, _require_number
+from .parameters import _require_number, require_count
 
 Vector = NDArray[np.float64]
 
