@@ -36,7 +36,7 @@ class Buffer {
   std::int64_t size() const { return size_; }
 
   void resize(std::int64_t size) {
-    if (size > capacity_) reallocate(std::max(size, capacity_ + capacity_ / 2));
+    if (size > capacity_) reallocate(std::max({size, capacity_ + capacity_ / 2, kLeast}));
     size_ = size;
   }
 
@@ -56,6 +56,9 @@ class Buffer {
   struct Free {
     void operator()(T* data) const { std::free(data); }
   };
+
+  // Address space costs nothing until it is used, and of this size it can be remapped.
+  static constexpr std::int64_t kLeast = (std::int64_t{1} << 25) / sizeof(T);
 
   void reallocate(std::int64_t capacity) {
     const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(capacity, 1)) * sizeof(T);

@@ -125,6 +125,7 @@ class Chunk {
   std::vector<string_view> comments;  // only where they are kept
   bool uses_index_zero = false;       // with a value other than zero
   std::int64_t last_index = -1;
+  std::int64_t n_lines = 0;
   std::optional<Failure> failure;
 
   std::int64_t n_rows() const { return std::ssize(labels); }
@@ -141,6 +142,7 @@ class Chunk {
         const auto length = std::min(lines.find('\n'), lines.size() - 1) + 1;
         parse_line(lines.substr(0, length));
         lines.remove_prefix(length);
+        ++n_lines;
       }
     } catch (Failure& raised) {
       failure = std::move(raised);
@@ -366,6 +368,7 @@ class Chunk {
     comments.clear();
     uses_index_zero = false;
     last_index = -1;
+    n_lines = 0;
     failure.reset();
   }
 

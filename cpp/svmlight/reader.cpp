@@ -78,7 +78,8 @@ void Reader<T>::require_no_failure(string_view lines, std::int64_t n_chunks) {
   } catch (const Failure& failure) {
     throw located(lines, failure);
   }
-  n_lines_ += std::count(lines.begin(), lines.end(), '\n');
+  for (std::int64_t c = 0; c < n_chunks; ++c)
+    n_lines_ += chunks_[static_cast<std::size_t>(c)].n_lines;
 }
 
 template <class T>

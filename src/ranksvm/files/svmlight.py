@@ -27,7 +27,7 @@ __all__ = ["DataError", "SvmlightFile", "dump_svmlight", "load_svmlight", "read_
 IndexBase = bool | Literal["auto"]
 
 _CHUNK_BYTES = 1 << 17
-_CHUNKS_PER_THREAD = 4
+_CHUNKS_PER_THREAD = 8
 _READERS = {
     np.dtype(np.float32): _core.SvmlightReader32,
     np.dtype(np.float64): _core.SvmlightReader64,
