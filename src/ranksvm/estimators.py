@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
-from .eval_sets import EvalSets, eval_sets, score_of
+from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
 from .progress import IterationTable
 from .training import train
@@ -233,8 +233,5 @@ class RankSVM(LinearRanker):
             callback=IterationTable() if self.verbose else None,
         )
         self._keep(fit, parameters)
-        self.evals_result_ = {
-            f"valid_{k}": {"pairwise_accuracy_pooled": [score_of(self, rows, f"eval_set[{k}]")]}
-            for k, rows in enumerate(validation)
-        }
+        self.evals_result_ = eval_scores(self, validation)
         return self

@@ -12,7 +12,7 @@ from .queries import ids_from_sizes
 from .scoring import has_pairs
 
 if TYPE_CHECKING:
-    from .linear_ranker import LinearRanker
+    from .ranker import Ranker
 
 EvalSets = Sequence[tuple[Any, ArrayLike]] | tuple[Any, ArrayLike]
 
@@ -52,7 +52,18 @@ def eval_sets(
     return [(X, y, of_set) for (X, y), of_set in zip(sets, ids, strict=True)]
 
 
-def score_of(ranker: LinearRanker, rows: tuple[Any, ArrayLike, Any], name: str) -> float:
+def eval_scores(
+    ranker: Ranker, sets: list[tuple[Any, ArrayLike, Any]]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the score of a trained ranker on each set, as LightGBM and XGBoost lay it out."""
+    results = {}
+    for k, rows in enumerate(sets):
+        score = _score(ranker, rows, f"eval_set[{k}]")
+        results[f"valid_{k}"] = {"pairwise_accuracy_pooled": [score]}
+    return results
+
+
+def _score(ranker: Ranker, rows: tuple[Any, ArrayLike, Any], name: str) -> float:
     """Return the score of a trained ranker on one of the sets; NaN if that has no pairs."""
     X, y, ids = rows
     ids = ranker._query_ids(X, ids)
@@ -62,6 +73,6 @@ def score_of(ranker: LinearRanker, rows: tuple[Any, ArrayLike, Any], name: str) 
         f"{name} has no preference pairs, within every query all labels are equal: its score is "
         "nan",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return float("nan")
