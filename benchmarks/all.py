@@ -20,6 +20,7 @@ COMMANDS = (
     ("hinge.py",),
     ("counting.py",),
     ("path.py",),
+    ("kernel.py",),
     ("metrics.py",),
     ("cross_validation.py",),
     ("ranking_quality.py",),

@@ -14,6 +14,7 @@ _HOMES = {
     "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
+    "KernelRankSVM": "kernel_estimator",
     "LinearModel": "files.model",
     "MetricAtKDisplay": "plots",
     "QueryComparisonDisplay": "plots",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .files.model import LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
+    from .kernel_estimator import KernelRankSVM
     from .kernel_path import RegularizationPath, regularization_path
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .model_selection import RankSVMCV
@@ -60,6 +62,7 @@ __all__ = [
     "CoefficientsDisplay",
     "ConvergenceDisplay",
     "ConvergenceWarning",
+    "KernelRankSVM",
     "LinearModel",
     "MetricAtKDisplay",
     "QueryComparisonDisplay",

@@ -110,8 +110,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If a weight is not finite, two features have the same name, or a pipeline has other steps
-        than scalers.
+        If a weight is not finite, two features have the same name, a pipeline has other steps
+        than scalers, or the model is a KernelRankSVM.
     OutputError
         If the file cannot be written.
     """
@@ -183,6 +183,11 @@ def linear_model(model: Any) -> LinearModel:
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):
         return _from_pipeline(model)
+    if hasattr(model, "support_vectors_"):
+        raise ValueError(
+            f"a {type(model).__name__} has no weights of features, which is what model files hold; "
+            "pickle it, or train a RankSVM"
+        )
     check_is_fitted(model, "coef_")
     names = getattr(model, "feature_names_in_", None)
     return LinearModel(
