@@ -130,7 +130,7 @@ def logistic_regression(rows: Rows) -> Callable[[Matrix], np.ndarray]:
     i, j = np.concatenate(better), np.concatenate(worse)
     sign = np.where(np.arange(len(i)) % 2, 1.0, -1.0)
     differences = sparse.diags(sign) @ (X[i] - X[j])
-    model = LogisticRegression(fit_intercept=False, max_iter=1000).fit(differences, sign)
+    model = LogisticRegression(solver="newton-cholesky", fit_intercept=False).fit(differences, sign)
     return lambda X: model.decision_function(scaler.transform(X))
 
 
