@@ -236,7 +236,7 @@ def test_an_interruption_ends_the_search_at_once(problem):
 
 def curve(Cs, scores):
     scores = np.array(scores, dtype=float)
-    return CrossValidation(np.array(Cs, dtype=float), scores, np.zeros(scores.shape))
+    return CrossValidation(scores, np.array(Cs, dtype=float), np.zeros(scores.shape))
 
 
 def test_the_best_mean_is_chosen_and_of_equal_ones_the_smallest_C():

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BoundaryDisplay": "plots",
     "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
     "KernelRankSVM": "kernel_estimator",
+    "KernelRankSVMPathCV": "kernel_path_cv",
     "LinearModel": "files.model",
     "MetricAtKDisplay": "plots",
+    "PathScoreDisplay": "plots",
     "QueryComparisonDisplay": "plots",
     "RankSVM": "estimators",
     "RankSVMCV": "model_selection",
     "RankSVMPath": "path",
     "RegularizationCurveDisplay": "plots",
+    "RegularizationPathDisplay": "plots",
     "ScoreDistributionDisplay": "plots",
     "RegularizationPath": "kernel_path",
     "convert_model": "files.foreign_models",
@@ -45,32 +49,40 @@ if TYPE_CHECKING:
     from .files.trec import write_trec_run
     from .kernel_estimator import KernelRankSVM
     from .kernel_path import RegularizationPath, regularization_path
+    from .kernel_path_cv import KernelRankSVMPathCV
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .model_selection import RankSVMCV
     from .path import RankSVMPath, ranksvm_path
     from .plots import (
+        BoundaryDisplay,
         CoefficientsDisplay,
         ConvergenceDisplay,
         MetricAtKDisplay,
+        PathScoreDisplay,
         QueryComparisonDisplay,
         RegularizationCurveDisplay,
+        RegularizationPathDisplay,
         ScoreDistributionDisplay,
     )
     from .training import ConvergenceWarning
 
 __all__ = [
+    "BoundaryDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
     "ConvergenceWarning",
     "KernelRankSVM",
+    "KernelRankSVMPathCV",
     "LinearModel",
     "MetricAtKDisplay",
+    "PathScoreDisplay",
     "QueryComparisonDisplay",
     "RankSVM",
     "RankSVMCV",
     "RankSVMPath",
     "RegularizationCurveDisplay",
     "RegularizationPath",
+    "RegularizationPathDisplay",
     "ScoreDistributionDisplay",
     "__version__",
     "convert_model",

@@ -110,25 +110,20 @@ def _of(values: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """The scores of each C on the validation rows of each fold.
+class FoldScores:
+    """The scores of several models on the validation rows of each fold.
 
     Attributes
     ----------
-    Cs : ndarray of shape (n_Cs,)
-    scores : ndarray of shape (n_Cs, n_folds)
+    scores : ndarray of shape (n_models, n_folds)
         NaN in folds that were left out.
-    dual_gaps : ndarray of shape (n_Cs, n_folds)
-        The relative duality gap that training reached.
     """
 
-    Cs: Vector
     scores: NDArray[np.float64]
-    dual_gaps: NDArray[np.float64]
 
     @property
     def mean(self) -> Vector:
-        """Mean score of each C."""
+        """Mean score of each model."""
         means: Vector = np.nanmean(self.scores, axis=1)
         return means
 
@@ -140,9 +135,59 @@ class CrossValidation:
         """
         used = self.scores[:, ~np.isnan(self.scores[0])]
         if used.shape[1] < 2:
-            return np.full(len(self.Cs), np.nan)
+            return np.full(len(used), np.nan)
         errors: Vector = used.std(axis=1, ddof=1) / np.sqrt(used.shape[1])
         return errors
+
+    def simplest(self, complexity: Vector, one_standard_error: bool = False) -> int:
+        """Return the place of the model with the best mean; of equal ones, of the least complex.
+
+        With `one_standard_error`, that of the least complex model whose mean lies at most one
+        standard error of the best mean below it.
+        """
+        mean = self.mean
+        least = mean.max()
+        if one_standard_error:
+            least -= self.standard_error[self.simplest(complexity)]
+            if np.isnan(least):
+                raise ValueError("one_standard_error needs at least 2 folds with preference pairs")
+        good = np.flatnonzero(mean >= least)
+        return int(good[np.argmin(complexity[good])])
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return columns with a value for each model, named as by GridSearchCV."""
+        mean = self.mean
+        splits = {f"split{k}_test_score": of_fold for k, of_fold in enumerate(self.scores.T)}
+        return {
+            "mean_test_score": mean,
+            "std_test_score": np.nanstd(self.scores, axis=1),
+            "standard_error": self.standard_error,
+            "rank_test_score": rank_of(mean),
+            **splits,
+        }
+
+
+def rank_of(mean: Vector) -> NDArray[np.int64]:
+    """Return 1 for the largest, and for others one more than how many are larger."""
+    ranks: NDArray[np.int64] = 1 + np.searchsorted(np.sort(-mean), -mean)
+    return ranks
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation(FoldScores):
+    """The scores of each C on the validation rows of each fold.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_Cs, n_folds)
+        NaN in folds that were left out.
+    Cs : ndarray of shape (n_Cs,)
+    dual_gaps : ndarray of shape (n_Cs, n_folds)
+        The relative duality gap that training reached.
+    """
+
+    Cs: Vector
+    dual_gaps: NDArray[np.float64]
 
     def best(self, one_standard_error: bool = False) -> int:
         """Return the place of the C with the best mean; of equal ones, the smallest.
@@ -150,28 +195,12 @@ class CrossValidation:
         With `one_standard_error`, that of the smallest C whose mean lies at most one standard
         error of the best mean below it.
         """
-        mean = self.mean
-        least = mean.max()
-        if one_standard_error:
-            least -= self.standard_error[self.best()]
-            if np.isnan(least):
-                raise ValueError("one_standard_error needs at least 2 folds with preference pairs")
-        good = np.flatnonzero(mean >= least)
-        return int(good[np.argmin(self.Cs[good])])
+        return self.simplest(self.Cs, one_standard_error)
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Return columns with a value for each C, named as by GridSearchCV."""
-        mean = self.mean
-        splits = {f"split{k}_test_score": of_fold for k, of_fold in enumerate(self.scores.T)}
-        return {
-            "param_C": self.Cs,
-            "mean_test_score": mean,
-            "std_test_score": np.nanstd(self.scores, axis=1),
-            "standard_error": self.standard_error,
-            "rank_test_score": 1 + np.sum(mean > mean[:, np.newaxis], axis=1),
-            **splits,
-            "max_dual_gap": np.nanmax(self.dual_gaps, axis=1),
-        }
+        gaps = np.nanmax(self.dual_gaps, axis=1)
+        return {"param_C": self.Cs, **self.columns(), "max_dual_gap": gaps}
 
 
 def cross_validate(
@@ -211,7 +240,7 @@ def cross_validate(
     ConvergenceWarning
         Once, if gaps did not reach the tolerance.
     """
-    kept = _with_pairs(rows, folds)
+    kept = folds_with_pairs(rows, folds)
     n_threads = resolve_threads(of_each[0].n_threads)
     n_workers = min(len(kept), n_jobs or n_threads)
     of_each = [replace(one, n_threads=max(1, n_threads // n_workers)) for one in of_each]
@@ -231,7 +260,7 @@ def cross_validate(
     scores, gaps = np.full(shape, np.nan), np.full(shape, np.nan)
     scores[:, kept], gaps[:, kept] = results[:, :, 0].T, results[:, :, 1].T
     _warn_of_gaps(results[:, :, 1], results[:, :, 2] > 0, of_each[0].tol)
-    return CrossValidation(np.array([one.C for one in of_each]), scores, gaps)
+    return CrossValidation(scores, np.array([one.C for one in of_each]), gaps)
 
 
 def _solve_fold(
@@ -261,7 +290,7 @@ def _solve_fold(
     return results
 
 
-def _with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
+def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
     """Return the numbers of the folds that have pairs in both parts; warn of the others."""
     kept = []
     for k, parts in enumerate(folds):

@@ -33,7 +33,7 @@ _COLUMNS = 256
 class RegularizationPath:
     """Kernel rankers for every lambda.
 
-    They are the solutions of
+    They are the solutions of::
 
         minimise  sum over pairs p of  max(0, 1 - f_p)  +  lambda / 2 |f|^2
 
@@ -167,7 +167,7 @@ class RegularizationPath:
         labels = np.ascontiguousarray(y, dtype=np.float64)
         if labels.shape != (len(values),):
             raise ValueError(f"y has shape {labels.shape} but there are {len(values)} rows")
-        measure = _pairwise_error(labels, qid) if metric is None else partial(metric, labels)
+        measure = pairwise_error(labels, qid) if metric is None else partial(metric, labels)
         errors = np.empty(len(self.lambdas))
         for start in range(0, len(errors), _COLUMNS):
             block = slice(start, start + _COLUMNS)
@@ -235,14 +235,14 @@ def regularization_path(
     """Find the solutions of the kernel RankSVM with hinge loss for all lambda at once.
 
     With pairs p of rows u and l of a query, of which u has the larger label, and ``f_p = f(x_u) -
-    f(x_l)``, they minimise
+    f(x_l)``, they minimise::
 
         sum over pairs p of  max(0, 1 - f_p)  +  lambda / 2 |f|^2
 
     which is the objective of `RankSVM` with ``loss="hinge"``, ``normalize=None`` and ``C = 1 /
     lambda``, divided by C. As lambda falls from infinity, where the multipliers of all pairs are 1,
     pairs reach the margin, where their multipliers turn, and leave it, event after event; between
-    events ``lambda f`` is linear in lambda. An event takes O(pairs + n_samples |I_alpha|).
+    events ``lambda f`` is linear in lambda. An event takes ``O(pairs + n_samples n_free)``.
 
     Margins are larger than 1 by up to 1e-9, by pseudo-random numbers that are always the same, so
     that events that would tie happen one after the other, and no pairs on their margins depend on
@@ -340,8 +340,14 @@ def regularization_path(
     return result
 
 
-def _pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], float]:
-    """Return the function from scores to the share of pairs in the wrong order."""
+def pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], float]:
+    """Return the function from scores to the share of pairs in the wrong order; ties are half.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair.
+    """
     loss = Hinge(y, QueryGroups.from_qid(qid, len(y)))
     if not loss.n_pairs > 0:
         raise ValueError(
