@@ -1,19 +1,24 @@
 """Pictures, by scikit-learn's convention of displays. matplotlib is imported when one is drawn."""
 
+from .boundary import BoundaryDisplay
 from .coefficients import CoefficientsDisplay
 from .convergence import ConvergenceDisplay
 from .figures import check_picture, save_figure
+from .kernel_path import PathScoreDisplay, RegularizationPathDisplay
 from .metric_at_k import MetricAtKDisplay
 from .query_comparison import QueryComparisonDisplay
 from .regularization import RegularizationCurveDisplay
 from .score_distribution import ScoreDistributionDisplay
 
 __all__ = [
+    "BoundaryDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
     "MetricAtKDisplay",
+    "PathScoreDisplay",
     "QueryComparisonDisplay",
     "RegularizationCurveDisplay",
+    "RegularizationPathDisplay",
     "ScoreDistributionDisplay",
     "check_picture",
     "save_figure",

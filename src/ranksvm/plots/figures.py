@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from typing import Any
 
 # The palette of Okabe and Ito (2008), which people with any colour vision tell apart.
@@ -24,6 +25,20 @@ def new_axes(height: float = 4.8) -> Any:
     ImportError
         If matplotlib is not installed.
     """
+    (axes,) = new_column([1.0], height)
+    return axes
+
+
+def new_column(heights: Sequence[float], height: float) -> list[Any]:
+    """Return axes of a new figure one below the other, with one horizontal axis, as `new_axes`.
+
+    Parameters
+    ----------
+    heights : sequence of float
+        How they share the height.
+    height : float
+        Of the figure, in inches.
+    """
     try:
         from cycler import cycler
         from matplotlib.figure import Figure
@@ -31,9 +46,11 @@ def new_axes(height: float = 4.8) -> Any:
         raise ImportError(
             "plots need matplotlib; install it with: pip install 'ranksvm[plot]'"
         ) from error
-    axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
-    axes.set_prop_cycle(cycler(color=_COLORS))
-    return axes
+    figure = Figure(figsize=(6.4, height), layout="constrained")
+    column = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
+    for axes in column[:, 0]:
+        axes.set_prop_cycle(cycler(color=_COLORS))
+    return list(column[:, 0])
 
 
 def count_curves(ax: Any) -> int:
