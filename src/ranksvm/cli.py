@@ -15,6 +15,7 @@ from .cli_cv import add_command as add_cv_command
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
 from .cli_options import add_common, add_training, parameters_of, read_rows, say
+from .cli_path import add_command as add_path_command
 from .cli_plot import add_command as add_plot_command
 from .names import SCALES
 
@@ -47,6 +48,7 @@ def build_parser() -> _Parser:
     add_evaluate_command(commands)
     _add_run(commands)
     add_cv_command(commands)
+    add_path_command(commands)
     add_model_commands(commands)
     add_plot_command(commands)
     return parser
