@@ -27,7 +27,11 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 nitpicky = True
 # Docstrings put parameters and attributes into single backticks, too.
-nitpick_ignore_regex = [("py:obj", r"[a-zA-Z]\w*_?"), ("py:class", r"(np|numpy|scipy|enum)\..*")]
+nitpick_ignore_regex = [
+    ("py:obj", r"[a-zA-Z]\w*_?"),
+    ("py:class", r"(np|numpy|scipy|enum)\..*"),
+    ("py:obj", r"sklearn\..*"),
+]
 suppress_warnings = ["config.cache"]
 
 html_theme = "furo"
