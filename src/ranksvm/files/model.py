@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     OutputError
         If the file cannot be written.
     """
+    from .from_estimators import linear_model
+
     linear = linear_model(model)
     check_model(linear)
     if form_of_name(path) == "safetensors":
@@ -172,49 +174,6 @@ def check_model(model: LinearModel) -> None:
     if names and len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"two features of the model have the name {shown(twice)}: rename one")
-
-
-def linear_model(model: Any) -> LinearModel:
-    """Return what `save_model` writes, of any model that it takes."""
-    if isinstance(model, LinearModel):
-        return model
-    from sklearn.utils.validation import check_is_fitted
-
-    model = getattr(model, "best_estimator_", model)
-    if hasattr(model, "steps"):
-        return _from_pipeline(model)
-    if hasattr(model, "support_vectors_"):
-        raise ValueError(
-            f"a {type(model).__name__} has no weights of features, which is what model files hold; "
-            "pickle it, or train a RankSVM"
-        )
-    check_is_fitted(model, "coef_")
-    names = getattr(model, "feature_names_in_", None)
-    return LinearModel(
-        coef=model.coef_,
-        feature_names=None if names is None else [str(name) for name in names],
-        parameters=vars(model._trained_with),
-        training={
-            "objective": model.objective_,
-            "dual_gap": model.dual_gap_,
-            "status": model.status_,
-            "n_iter": model.n_iter_,
-            "n_pairs": model.n_pairs_,
-            "n_queries": model.n_queries_,
-        },
-    )
-
-
-def _from_pipeline(pipeline: Any) -> LinearModel:
-    from ..scaling import pipeline_factors, rescaled_model
-
-    *scalers, ranker = (step for _, step in pipeline.steps)
-    model = linear_model(ranker)
-    names = getattr(pipeline, "feature_names_in_", None)
-    if names is not None:
-        model = replace(model, feature_names=[str(name) for name in names])
-    scale = " + ".join(type(scaler).__name__ for scaler in scalers)
-    return rescaled_model(model, pipeline_factors(scalers, len(model.coef)), scale)
 
 
 def model_form(start: bytes) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..files.model import linear_model
+from ..files.from_estimators import linear_model
 from ..frames import without_column
 from .figures import BLUE, VERMILLION, new_axes, shortened
 
