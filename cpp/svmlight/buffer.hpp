@@ -36,7 +36,10 @@ class Buffer {
   std::int64_t size() const { return size_; }
 
   void resize(std::int64_t size) {
-    if (size > capacity_) reallocate(std::max({size, capacity_ + capacity_ / 2, kLeast}));
+    if (size > capacity_) {
+      const auto grown = std::max(size, capacity_ + capacity_ / 2);
+      reallocate(grown < kSmall ? grown : std::max(grown, kRemappable));
+    }
     size_ = size;
   }
 
@@ -57,8 +60,9 @@ class Buffer {
     void operator()(T* data) const { std::free(data); }
   };
 
-  // Address space costs nothing until it is used, and of this size it can be remapped.
-  static constexpr std::int64_t kLeast = (std::int64_t{1} << 25) / sizeof(T);
+  // Address space costs nothing until it is used, and where there is so much it can be remapped.
+  static constexpr std::int64_t kRemappable = (std::int64_t{1} << 25) / sizeof(T);
+  static constexpr std::int64_t kSmall = (std::int64_t{1} << 18) / sizeof(T);
 
   void reallocate(std::int64_t capacity) {
     const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(capacity, 1)) * sizeof(T);

@@ -26,7 +26,7 @@ _BLOCK_ROWS = 1024
 class KernelRankSVM(Ranker):
     """Ranking support vector machine with a kernel.
 
-    Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``:
+    Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
 
         minimise  0.5 |f|^2 + c * sum over (i, j) in P of  v_ij phi(f(x_i) - f(x_j))
 
