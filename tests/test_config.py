@@ -191,6 +191,14 @@ def test_measures(folder, capsys):
     assert output_of("[Input]\npredicted_labels=p\ntest_set=tset\n", capsys) == with_queries
 
 
+def test_queries_of_rows_without_labels_do_no_harm(folder, capsys):
+    inputs = f"{TRAINING}prediction_features=tf\n"
+    output_of(f"{inputs}[Output]\npredicted_labels=p\n", capsys)
+    expected = Path("p").read_bytes()
+    output_of(f"{inputs}prediction_qids=tq\n[Output]\npredicted_labels=p\n", capsys)
+    assert Path("p").read_bytes() == expected
+
+
 def test_a_test_set_may_have_arbitrary_labels(folder, capsys):
     """The manual allows that, where the labels are not known."""
     X = read_features("tf").X

@@ -309,7 +309,9 @@ def _missing(config: Config) -> _Complaints:
         yield get("test_set"), "needs a model, training data or predicted_labels in [Input]"
         yield get("test_labels"), f"needs predictions to compare with: {predictions}"
         yield get("predicted_labels"), "in [Input] needs test_labels or test_set to compare with"
-        yield get("prediction_qids"), "needs test_labels, as the queries of a measured performance"
+        if not config.predicts:
+            needed = "needs test_labels, as the queries of a measured performance"
+            yield get("prediction_qids"), needed
 
 
 def _leading_nowhere(config: Config) -> _Complaints:
