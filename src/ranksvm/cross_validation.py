@@ -22,7 +22,7 @@ from .folds import Fold, Rows
 from .parameters import Parameters
 from .path import grid_of, solve_grid
 from .queries import QueryGroups
-from .scoring import Scoring, has_pairs
+from .scoring import Scoring, has_pairs, measure
 from .solvers import Status
 from .threads import one_blas_thread, resolve_threads
 from .training import ConvergenceWarning, Problem, weighted_loss
@@ -278,11 +278,10 @@ def _solve_fold(
     problem = rows.problem(seen, train, smallest)
     y, query = rows.y[validation], _of(rows.query, validation)
     weight = _of(rows.sample_weight, validation)
-    keywords = {} if weight is None else {"sample_weight": weight}
     results = [(np.nan, np.nan, False)] * len(of_each)
     for place, result in solve_grid(problem, of_each, lambda *_: stop.is_set()):
         scores = unseen.dot(result.weights, problem.objective.n_threads)
-        score = float(scoring(y, scores, query, **keywords))
+        score = measure(scoring, y, scores, query, weight)
         if not np.isfinite(score):
             raise ValueError(f"scoring must give a finite number for each fold, not {score}")
         results[place] = score, result.dual_gap, result.status is Status.CONVERGED

@@ -12,7 +12,6 @@ from .files.model import LinearModel
 from .files.source import DataError
 from .files.svmlight import CsrArrays, SvmlightFile
 from .fingerprint import fingerprint
-from .metrics import lost_pairs
 from .parameters import Parameters
 from .training import Fit
 
@@ -122,6 +121,8 @@ def performance(
     ValueError
         If there is no preference pair.
     """
+    from .metrics import lost_pairs
+
     lost, pairs = lost_pairs(labels, scores, qid, sample_weight=cost, n_threads=n_threads)
     pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
     return (

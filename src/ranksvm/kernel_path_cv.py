@@ -19,7 +19,7 @@ from .path_selection import FoldPaths, PathScores, kernels_of_widths
 from .progress import FitCounter
 from .queries import QueryGroups
 from .ranker import Ranker
-from .scoring import Scoring, scoring_of
+from .scoring import Scoring, measure, scoring_of
 
 Vector = NDArray[np.float64]
 
@@ -271,8 +271,7 @@ class KernelRankSVMPathCV(Ranker):
     def _measure(
         self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
     ) -> float:
-        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scoring_of(self.scoring)(y, scores, ids, **keywords))
+        return measure(self.scoring, y, scores, ids, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

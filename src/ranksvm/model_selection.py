@@ -13,7 +13,7 @@ from .folds import make_folds
 from .linear_ranker import LinearRanker
 from .parameters import require_count
 from .progress import FitCounter
-from .scoring import Scoring, scoring_of
+from .scoring import Scoring, measure, scoring_of
 from .training import train
 
 Vector = NDArray[np.float64]
@@ -203,5 +203,4 @@ class RankSVMCV(LinearRanker):
     def _measure(
         self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
     ) -> float:
-        keywords = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scoring_of(self.scoring)(y, scores, ids, **keywords))
+        return measure(self.scoring, y, scores, ids, sample_weight)

@@ -41,6 +41,14 @@ def scoring_of(scoring: str | Scoring) -> Scoring:
     return mean
 
 
+def measure(
+    scoring: str | Scoring, y: Any, scores: Any, qid: Any, sample_weight: ArrayLike | None
+) -> float:
+    """Measure scores; a function is given row weights where there are some."""
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return float(scoring_of(scoring)(y, scores, qid, **weights))
+
+
 def has_pairs(y: ArrayLike, qid: ArrayLike | None, weight: Vector | None = None) -> bool:
     """Whether there is a preference pair, of rows that weigh something."""
     labels = np.ascontiguousarray(y, dtype=np.float64)

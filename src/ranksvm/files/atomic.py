@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -102,7 +101,7 @@ def _replacement(target: str) -> Iterator[IO[bytes]]:
     exists = os.path.exists(target)
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    temporary = os.path.join(os.path.dirname(target), _TEMPORARY + secrets.token_hex(8))
+    temporary = os.path.join(os.path.dirname(target), _TEMPORARY + os.urandom(8).hex())
     try:
         with open(temporary, "xb") as file:
             yield file
