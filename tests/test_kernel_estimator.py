@@ -29,7 +29,6 @@ from ranksvm import (
     RankSVM,
     kernel_estimator,
     regularization_path,
-    save_model,
 )
 from ranksvm.kernels import Kernel
 from strategies import linear_problems
@@ -383,13 +382,6 @@ def test_bad_data_is_named():
         KernelRankSVM().fit(X, y, qid).predict(X[:, 1:])
     with pytest.raises(ValueError, match="no preference pairs to learn from"):
         KernelRankSVM().fit(X, np.ones(30), qid)
-
-
-def test_model_files_hold_no_kernels(tmp_path):
-    X, y, qid = make_problem(19)
-    with pytest.raises(ValueError, match="a KernelRankSVM has no weights of features"):
-        save_model(KernelRankSVM().fit(X, y, qid), tmp_path / "model.json")
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_example_in_the_docstring():

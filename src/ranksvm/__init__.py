@@ -15,6 +15,7 @@ _HOMES = {
     "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "training",
+    "KernelModel": "files.model",
     "KernelRankSVM": "kernel_estimator",
     "KernelRankSVMPathCV": "kernel_path_cv",
     "LinearModel": "files.model",
@@ -44,7 +45,7 @@ _HOMES = {
 if TYPE_CHECKING:
     from .estimators import RankSVM
     from .files.foreign_models import convert_model
-    from .files.model import LinearModel, load_model, save_model
+    from .files.model import KernelModel, LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
     from .kernel_estimator import KernelRankSVM
@@ -71,6 +72,7 @@ __all__ = [
     "CoefficientsDisplay",
     "ConvergenceDisplay",
     "ConvergenceWarning",
+    "KernelModel",
     "KernelRankSVM",
     "KernelRankSVMPathCV",
     "LinearModel",

@@ -9,15 +9,30 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .cli_cv import add_command as add_cv_command
 from .cli_evaluate import add_command as add_evaluate_command
 from .cli_models import add_commands as add_model_commands
-from .cli_options import add_common, add_training, parameters_of, read_rows, say
+from .cli_options import (
+    add_common,
+    add_kernel,
+    add_training,
+    kernel_of,
+    parameters_of,
+    read_rows,
+    say,
+)
 from .cli_path import add_command as add_path_command
 from .cli_plot import add_command as add_plot_command
 from .names import SCALES
+
+if TYPE_CHECKING:
+    from .files.model import Model
+    from .files.svmlight import SvmlightFile
+    from .parameters import Parameters
+    from .solvers import Callback
+    from .training import Fit
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,12 +73,14 @@ def _add_train(commands: Any) -> None:
     train = commands.add_parser(
         "train",
         help="learn a model from labelled rows",
-        description="Learn a linear RankSVM from an SVMlight file and write a model file.",
+        description="Learn a RankSVM, linear or with a kernel, from an SVMlight file and write a "
+        "model file.",
     )
     train.set_defaults(run=_train, parser=train)
     train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
     train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
+    add_kernel(train)
     add_training(train)
     train.add_argument(
         "--scale",
@@ -109,35 +126,56 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.model import save_model
-    from .jobs import design_matrix, summary, trained_model
+    from .jobs import summary
     from .progress import IterationTable
-    from .scaling import rescaled_model, scale_factors
-    from .training import train
 
-    parameters = parameters_of(args, args.C)
+    parameters, kernel = parameters_of(args, args.C), kernel_of(args)
     check_output(args.model)
     if args.plot:
         from .plots import check_picture
 
         check_picture(args.plot)
     rows = read_rows(args)
-    X = design_matrix(rows)
-    factors = scale_factors(rows, args.scale) if args.scale else None
-    if factors is not None:
-        X = X.scaled(factors)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
-    fit = train(
-        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=table
-    )
-    model = trained_model(fit, rows, parameters)
-    if factors is not None:
-        model = rescaled_model(model, factors, args.scale)
+    if kernel is None:
+        fit, model = _train_linear(rows, parameters, args.scale, table)
+    else:
+        from .kernel_jobs import train_on_rows
+
+        fit, model = train_on_rows(
+            rows,
+            kernel,
+            parameters,
+            max_memory=args.max_memory,
+            scale=args.scale,
+            callback=table,
+        )
     save_model(model, args.model)
     say(args, summary(fit, rows))
     if args.plot:
         from .plots import ConvergenceDisplay, save_figure
 
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
+
+
+def _train_linear(
+    rows: SvmlightFile, parameters: Parameters, scale: str | None, callback: Callback | None
+) -> tuple[Fit, Model]:
+    from .jobs import design_matrix, trained_model
+    from .scaling import rescaled_model, scale_factors
+    from .training import train
+
+    X = design_matrix(rows)
+    factors = scale_factors(rows, scale) if scale else None
+    if factors is not None:
+        X = X.scaled(factors)
+    fit = train(
+        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=callback
+    )
+    model = trained_model(fit, rows, parameters)
+    if scale is not None and factors is not None:
+        model = rescaled_model(model, factors, scale)
+    return fit, model
 
 
 def _predict(args: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from .names import MODEL_FORMS
 if TYPE_CHECKING:
     import argparse
 
-    from .files.model import LinearModel
+    from .files.model import Model
 
 _SHOWN_NAMES = 8
 
@@ -58,7 +58,7 @@ def _add_convert(commands: Any) -> None:
 def _info(args: argparse.Namespace) -> None:
     from .files.atomic import check_output
     from .files.foreign_models import save_weights
-    from .files.model import model_form, parse_model
+    from .files.model import model_form, parse_model, require_weights
     from .files.source import read_bytes
 
     if args.weights is not None:
@@ -66,20 +66,16 @@ def _info(args: argparse.Namespace) -> None:
     name, content = read_bytes(args.model)
     model = parse_model(name, content)
     if args.weights is not None:
-        save_weights(model, args.weights)
+        save_weights(require_weights(model, name), args.weights)
         return
     for title, text in _description(model, model_form(content[:64].tobytes())):
         sys.stdout.write(f"{title:14}{_printable(text)}\n")
 
 
-def _description(model: LinearModel, form: str | None) -> list[tuple[str, str]]:
+def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
     """Return what is known of a model, line by line."""
-    n_nonzero = int((model.coef != 0).sum())
     training = dict(model.training)
-    lines = [
-        ("model", f"linear, {form}"),
-        ("features", f"{len(model.coef)}, of which {n_nonzero} have a weight"),
-    ]
+    lines = _description_of_kind(model, form)
     if model.feature_names:
         more = ", ..." if len(model.feature_names) > _SHOWN_NAMES else ""
         lines.append(("names", ", ".join(model.feature_names[:_SHOWN_NAMES]) + more))
@@ -94,6 +90,27 @@ def _description(model: LinearModel, form: str | None) -> list[tuple[str, str]]:
     if isinstance(mark, dict):
         lines.append(("fingerprint", _pairs(mark)))
     return lines
+
+
+def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]]:
+    from .files.model import LinearModel
+
+    if isinstance(model, LinearModel):
+        n_nonzero = int((model.coef != 0).sum())
+        return [
+            ("model", f"linear, {form}"),
+            ("features", f"{model.n_features}, of which {n_nonzero} have a weight"),
+        ]
+    from .files.kernel_model import kernel_fields
+
+    kernel = kernel_fields(model)
+    scaled = "" if model.scale is None else ", each multiplied by its scale first"
+    return [
+        ("model", f"kernel, {form}"),
+        ("kernel", " ".join([kernel.pop("name"), _pairs(kernel)]).strip()),
+        ("features", f"{model.n_features}{scaled}"),
+        ("support", f"{len(model.dual_coef)} vectors"),
+    ]
 
 
 def _pairs(content: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from .names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 if TYPE_CHECKING:
     import argparse
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .files.model import LinearModel
+    from .files.model import Model
     from .files.svmlight import SvmlightFile
+    from .kernels import Kernel
     from .parameters import Parameters
 
 
@@ -56,6 +57,63 @@ def add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
 
 
+def add_kernel(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a kernel."""
+    parser.add_argument(
+        "--kernel",
+        default="linear",
+        metavar="NAME",
+        help="linear, rbf, polynomial, sigmoid, laplacian, cosine or chi2 (default: linear)",
+    )
+    parser.add_argument(
+        "--gamma", type=float, metavar="G", help="width of the kernel (default: 1/features)"
+    )
+    parser.add_argument(
+        "--degree", type=float, metavar="D", help="of the kernel polynomial (default: 3)"
+    )
+    parser.add_argument(
+        "--coef0", type=float, metavar="K", help="of polynomial and sigmoid (default: 1)"
+    )
+    parser.add_argument(
+        "--max-memory",
+        type=float,
+        default=4e9,
+        metavar="BYTES",
+        help="that kernel values may take (default: 4e9)",
+    )
+
+
+def kernel_of(args: argparse.Namespace) -> Kernel | None:
+    """Return the kernel that the options of `add_kernel` ask for, or None for the linear one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kernel, it does not have a parameter, or one is out of range.
+    """
+    if args.kernel not in KERNELS:
+        from .files.sections import did_you_mean
+
+        raise ValueError(
+            f"--kernel must be one of {', '.join(KERNELS)}, not {args.kernel!r}"
+            f"{did_you_mean(args.kernel, KERNELS)}"
+        )
+    given = {name: getattr(args, name) for name in ("gamma", "degree", "coef0")}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        if name not in KERNELS[args.kernel]:
+            having = ", ".join(kernel for kernel, names in KERNELS.items() if name in names)
+            raise ValueError(
+                f"the kernel {args.kernel} has no {name}: leave out --{name}, or take one of the "
+                f"kernels {having}"
+            )
+    if args.kernel == "linear":
+        return None
+    from .kernels import Kernel
+
+    return Kernel(args.kernel, **given)
+
+
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands that read data."""
     parser.add_argument(
@@ -86,7 +144,7 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
 
 
 def read_rows(
-    args: argparse.Namespace, model: LinearModel | None = None, *, comments: bool = False
+    args: argparse.Namespace, model: Model | None = None, *, comments: bool = False
 ) -> SvmlightFile:
     """Read DATA; for a model, with features that can be its own."""
     from .files.svmlight import read_svmlight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .cli_options import add_common, read_rows, say
+from .cli_options import add_common, add_kernel, kernel_of, read_rows, say
 from .names import SCALES
 
 if TYPE_CHECKING:
@@ -32,17 +32,7 @@ def add_command(commands: Any) -> None:
     path.set_defaults(run=_path, parser=path)
     path.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
     path.add_argument("out", metavar="OUT", nargs="?", help="table to write, .csv or .json")
-    path.add_argument(
-        "--kernel",
-        default="linear",
-        metavar="NAME",
-        help="linear, rbf, polynomial, sigmoid, laplacian, cosine or chi2 (default: linear)",
-    )
-    path.add_argument(
-        "--gamma", type=float, metavar="G", help="width of the kernel (default: 1/features)"
-    )
-    path.add_argument("--degree", type=float, default=3, metavar="D", help="default: 3")
-    path.add_argument("--coef0", type=float, default=1.0, metavar="C", help="default: 1")
+    add_kernel(path)
     path.add_argument(
         "--graph",
         default="full",
@@ -78,10 +68,12 @@ def add_command(commands: Any) -> None:
 def _path(args: argparse.Namespace) -> None:
     from .files.table import check_table, save_table
     from .kernel_path import regularization_path
+    from .kernels import Kernel
     from .plots import check_picture
     from .scoring import scoring_of
 
     scoring_of(args.metric)  # refuses what is none, before data are read
+    kernel = kernel_of(args) or Kernel("linear")
     if args.out:
         check_table(args.out)
     if args.plot:
@@ -93,13 +85,11 @@ def _path(args: argparse.Namespace) -> None:
         _features(rows, factors),
         rows.labels,
         rows.qid,
-        kernel=args.kernel,
-        gamma=args.gamma,
-        degree=args.degree,
-        coef0=args.coef0,
+        **vars(kernel),
         graph=args.graph,
         lambda_min_ratio=args.lambda_min_ratio,
         max_events=args.max_events,
+        max_memory=args.max_memory,
         verbose=int(sys.stderr.isatty() and not args.quiet),
     )
     scores = None

@@ -113,12 +113,12 @@ def _count(text: str) -> int:
 def _coefficients(args: argparse.Namespace) -> None:
     import numpy as np
 
-    from .files.model import load_model
+    from .files.model import load_model, require_weights
     from .plots import CoefficientsDisplay
     from .plots.coefficients import feature_deviations
 
     _check_out(args.out)
-    model = load_model(args.model)
+    model = require_weights(load_model(args.model), args.model)
     first = 0 if model.training.get("zero_based") is True else 1
     names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
     deviation = None

@@ -15,18 +15,19 @@ What to do follows from what is given; here, what is given is checked, without o
 
 from __future__ import annotations
 
-import math
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from .config_parameters import KERNEL_PARAMETERS, PARAMETERS, read_settings
 from .files.quoting import shown
 from .files.sections import Entry, did_you_mean, read_sections
 from .files.source import DataError, StrPath
-from .names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 from .parameters import Parameters
+
+if TYPE_CHECKING:
+    from .kernels import Kernel
 
 INPUTS = (
     "train_set",
@@ -45,8 +46,6 @@ OUTPUTS = ("model", "predicted_labels")
 READERS = ("svmlight", "features", "labels", "qids")
 
 _ALIASES = {"test_qids": "prediction_qids"}
-_DEFAULT_EPSILON = 1e-3
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,10 @@ class Config:
     name : str
         What messages call the config file.
     parameters : Parameters
+    kernel : Kernel or None
+        None for the linear one.
+    max_memory : float
+        Bytes that the values of a kernel may take.
     verbose : bool
         Whether to tell how the work goes.
     inputs, outputs : dict
@@ -69,6 +72,8 @@ class Config:
 
     name: str
     parameters: Parameters
+    kernel: Kernel | None
+    max_memory: float
     verbose: bool
     inputs: Mapping[str, Entry]
     outputs: Mapping[str, Entry]
@@ -112,106 +117,23 @@ def read_config(path: StrPath) -> Config:
     """
     name, sections = read_sections(path, _ATTRIBUTES)
     inputs = _by_variable(sections["Input"], name)
-    parameters, verbose = _parameters(sections["Parameters"], name)
+    settings = read_settings(sections["Parameters"], name)
     readers = _readers(sections["Readers"], inputs, name)
-    config = Config(name, parameters, verbose, inputs, sections["Output"], readers)
+    config = Config(
+        name, **vars(settings), inputs=inputs, outputs=sections["Output"], readers=readers
+    )
     _require_purpose(config)
+    _require_training(config, sections["Parameters"])
     _require_distinct_files(config)
     return config
 
 
-def _number(text: str) -> float:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError("a number")
-    return float(text)
-
-
-def _count(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d{1,18}", text):
-        raise ValueError("a whole number")
-    return int(text)
-
-
-def _truth(text: str) -> bool:
-    return _one_of("True", "False")(text) == "True"
-
-
-def _one_of(*names: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return text
-
-    return read
-
-
-def _one_or_none_of(*names: str | None) -> Callable[[str], str | None]:
-    read = _one_of(*(name or "none" for name in names))
-    return lambda text: None if read(text) == "none" else text
-
-
-# What reads a value, and the field of Parameters that holds it.
-_PARAMETERS: dict[str, tuple[Callable[[str], Any], str | None]] = {
-    "verbose": (_truth, None),
-    "regparam": (_number, None),
-    "epsilon": (_number, "epsilon"),
-    "C": (_number, "C"),
-    "loss": (_one_of(*LOSSES), "loss"),
-    "solver": (_one_of(*SOLVERS), "solver"),
-    "counting": (_one_of(*COUNTINGS), "counting"),
-    "pair_weight": (_one_or_none_of(*PAIR_WEIGHTS), "pair_weight"),
-    "normalize": (_one_or_none_of(*NORMALIZATIONS), "normalize"),
-    "tol": (_number, "tol"),
-    "max_iter": (_count, "max_iter"),
-    "threads": (_count, "n_threads"),
-}
-
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "Parameters": tuple(_PARAMETERS),
+    "Parameters": tuple(PARAMETERS),
     "Input": INPUTS,
     "Output": OUTPUTS,
     "Readers": tuple(variable for variable in INPUTS if variable != "model"),
 }
-
-
-def _parameters(entries: Mapping[str, Entry], name: str) -> tuple[Parameters, bool]:
-    """Return the parameters, with the defaults of TreeRankSVM, and verbose."""
-    values = {attribute: _value(entry, name) for attribute, entry in entries.items()}
-    if "regparam" in values and "C" in values:
-        raise DataError(
-            f"{name}, line {entries['regparam'].line}: regparam is 1 / C: give one of the two"
-        )
-    fields: dict[str, Any] = {"loss": "hinge", "normalize": "pairs", "tol": 0.0}
-    if "tol" not in values:
-        fields["epsilon"] = _DEFAULT_EPSILON
-    if "regparam" in values:
-        fields["C"] = 1 / values["regparam"]
-    for attribute, (_, field) in _PARAMETERS.items():
-        if field is not None and attribute in values:
-            fields[field] = values[attribute]
-    return Parameters(**fields), values.get("verbose", True)
-
-
-def _value(entry: Entry, name: str) -> Any:
-    """Return the value of a parameter, checked."""
-    place = f"{name}, line {entry.line}"
-    read, field = _PARAMETERS[entry.attribute]
-    try:
-        value = read(entry.value)
-    except ValueError as expected:
-        hint = did_you_mean(entry.value, str(expected).removeprefix("one of ").split(", "))
-        raise DataError(
-            f"{place}: {entry.attribute} must be {expected}, not {shown(entry.value)}{hint}"
-        ) from None
-    try:
-        if entry.attribute == "regparam" and not (value > 0 and 0 < 1 / value < math.inf):
-            raise ValueError(f"regparam must be finite and greater than 0, not {value!r}")
-        if field is not None:
-            Parameters(**{field: value})
-    except ValueError as error:
-        reason = str(error).replace("n_threads", entry.attribute)
-        raise DataError(f"{place}: {reason}") from None
-    return value
 
 
 def _by_variable(entries: Mapping[str, Entry], name: str) -> dict[str, Entry]:
@@ -265,6 +187,17 @@ def _require_purpose(config: Config) -> None:
     for entry, message in (*_contradictions(config), *_missing(config), *_leading_nowhere(config)):
         if entry is not None:
             raise config.error(entry, f"{entry.attribute} {message}")
+
+
+def _require_training(config: Config, parameters: Mapping[str, Entry]) -> None:
+    """Refuse a kernel for a model that is read, or for none."""
+    for attribute in KERNEL_PARAMETERS:
+        if attribute in parameters and not config.trains:
+            raise config.error(
+                parameters[attribute],
+                f"{attribute} needs training data in [Input]: a model that is read has its own "
+                "kernel",
+            )
 
 
 _Complaints = Iterator[tuple[Entry | None, str]]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .config import Config
-from .files.model import LinearModel
+from .files.model import Model
 from .files.source import DataError
 from .files.svmlight import SvmlightFile, read_svmlight
 from .files.treeranksvm import read_features, read_labels, read_qids
@@ -65,7 +65,7 @@ def read_training(config: Config) -> SvmlightFile:
     return rows
 
 
-def read_scored(config: Config, model: LinearModel | None) -> Scored:
+def read_scored(config: Config, model: Model | None) -> Scored:
     """Read the data to predict and to measure; `model` is that which is read, if one is.
 
     Raises

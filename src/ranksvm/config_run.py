@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from .config import Config, read_config
 from .config_data import Scored, read_scored, read_training
 from .files.atomic import OutputError, check_output
-from .files.model import LinearModel, load_model, save_model
+from .files.model import Model, load_model, save_model
 from .files.scores import write_scores
 from .files.source import DataError, StrPath
 from .files.svmlight import SvmlightFile
 from .jobs import design_matrix, performance, predict, summary, trained_model
 from .metrics import lost_pairs
 from .progress import IterationTable
+from .solvers import Callback
 from .threads import resolve_threads
-from .training import train
+from .training import Fit, train
 
 Vector = NDArray[np.float64]
 
@@ -103,19 +104,17 @@ def _say(config: Config, message: str) -> None:
         _stream(config).write(message + "\n")
 
 
-def _train(config: Config, rows: SvmlightFile) -> LinearModel:
-    parameters = config.parameters
+def _train(config: Config, rows: SvmlightFile) -> Model:
     table = IterationTable(_stream(config)) if config.verbose else None
-    fit = train(
-        design_matrix(rows),
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
-        callback=table,
-    )
+    if config.kernel is None:
+        fit, model = _train_linear(config, rows, table)
+    else:
+        from .kernel_jobs import train_on_rows
+
+        fit, model = train_on_rows(
+            rows, config.kernel, config.parameters, max_memory=config.max_memory, callback=table
+        )
     _say(config, summary(fit, rows))
-    model = trained_model(fit, rows, parameters)
     if "model" in config.outputs:
         file = config.outputs["model"].value
         save_model(model, file)
@@ -124,8 +123,22 @@ def _train(config: Config, rows: SvmlightFile) -> LinearModel:
     return model
 
 
-def _predict(config: Config, model: LinearModel, rows: SvmlightFile) -> Vector:
-    n_features = len(model.coef)
+def _train_linear(
+    config: Config, rows: SvmlightFile, callback: Callback | None
+) -> tuple[Fit, Model]:
+    fit = train(
+        design_matrix(rows),
+        rows.labels,
+        rows.qid,
+        parameters=config.parameters,
+        sample_weight=rows.cost,
+        callback=callback,
+    )
+    return fit, trained_model(fit, rows, config.parameters)
+
+
+def _predict(config: Config, model: Model, rows: SvmlightFile) -> Vector:
+    n_features = model.n_features
     if rows.n_features != n_features:
         _say(config, _note_on_width(rows, n_features))
     scores = predict(model, rows, resolve_threads(config.parameters.n_threads))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .design_matrix import DesignMatrix
-from .files.model import LinearModel
+from .files.model import KernelModel, LinearModel, Model
 from .files.source import DataError
 from .files.svmlight import CsrArrays, SvmlightFile
 from .fingerprint import fingerprint
@@ -25,31 +26,43 @@ def design_matrix(rows: SvmlightFile) -> DesignMatrix:
     return DesignMatrix.from_array(rows.features)
 
 
-def predict(model: LinearModel, rows: SvmlightFile, n_threads: int) -> Vector:
-    """Score rows; features that they lack are zero, and those that the model lacks weigh nothing.
+def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
+    """Score rows; features that they lack are zero, and those that the model lacks do not count.
 
     Returns
     -------
     ndarray of shape (n_rows,)
     """
+    if isinstance(model, KernelModel):
+        return model.predict(_of_width(rows.X, model.n_features), n_threads)
     shared = min(rows.n_features, len(model.coef))
     coef = np.zeros(rows.n_features)
     coef[:shared] = model.coef[:shared]
     return design_matrix(rows).dot(coef, n_threads)
 
 
-def counts_from_one(model: LinearModel | None) -> bool:
+def _of_width(X: Any, n_features: int) -> Any:
+    """Return rows of so many features, cut off or filled up with zeros."""
+    n_rows, width = X.shape
+    if width > n_features:
+        return X[:, :n_features]
+    if not isinstance(X, np.ndarray):
+        return type(X)((X.data, X.indices, X.indptr), shape=(n_rows, n_features))
+    return X if width == n_features else np.pad(X, [(0, 0), (0, n_features - width)])
+
+
+def counts_from_one(model: Model | None) -> bool:
     """Whether a model was trained on a file that counts features from one."""
     return model is not None and model.training.get("zero_based") is False
 
 
-def require_fit(rows: SvmlightFile, model: LinearModel, note: Callable[[str], None]) -> None:
+def require_fit(rows: SvmlightFile, model: Model, note: Callable[[str], None]) -> None:
     """Refuse data whose features cannot be those of the model.
 
     Parameters
     ----------
     rows : SvmlightFile
-    model : LinearModel
+    model : LinearModel or KernelModel
     note : callable
         Is told of data that end before the features of the model do.
 
@@ -58,7 +71,7 @@ def require_fit(rows: SvmlightFile, model: LinearModel, note: Callable[[str], No
     DataError
         If the data count from zero and the model from one, or the data have more features.
     """
-    n_features = len(model.coef)
+    n_features = model.n_features
     require_same_base(rows, model)
     if rows.n_features > n_features:
         raise DataError(
@@ -72,7 +85,7 @@ def require_fit(rows: SvmlightFile, model: LinearModel, note: Callable[[str], No
         )
 
 
-def require_same_base(rows: SvmlightFile, model: LinearModel) -> None:
+def require_same_base(rows: SvmlightFile, model: Model) -> None:
     """Refuse data that count features from zero for a model that counts from one."""
     if rows.zero_based and counts_from_one(model):
         raise DataError(
@@ -83,8 +96,15 @@ def require_same_base(rows: SvmlightFile, model: LinearModel) -> None:
 
 def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> LinearModel:
     """Return the model of a fit, with what there is to know about its training."""
+    return LinearModel(
+        fit.result.weights, parameters=vars(parameters), training=training_of(fit, rows)
+    )
+
+
+def training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
+    """Return what there is to know about a training."""
     result = fit.result
-    training = {
+    return {
         "objective": result.value,
         "dual_gap": result.dual_gap,
         "status": str(result.status),
@@ -97,7 +117,6 @@ def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> Linea
         "zero_based": rows.zero_based,
         "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
     }
-    return LinearModel(result.weights, parameters=vars(parameters), training=training)
 
 
 def summary(fit: Fit, rows: SvmlightFile) -> str:

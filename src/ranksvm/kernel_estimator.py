@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import Tags
 
 from .eval_sets import EvalSets, eval_scores, eval_sets
@@ -15,12 +16,10 @@ from .kernel_training import train_kernel
 from .kernels import Kernel
 from .progress import IterationTable
 from .ranker import KINDS, Ranker
-from .threads import one_blas_thread, resolve_threads
+from .threads import resolve_threads
 from .weights import row_weights
 
 Vector = NDArray[np.float64]
-
-_BLOCK_ROWS = 1024
 
 
 class KernelRankSVM(Ranker):
@@ -222,6 +221,8 @@ class KernelRankSVM(Ranker):
         self._kernel = kernel
         self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
         self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
+        if sparse.issparse(X):
+            self.support_vectors_.sum_duplicates()  # in the order in which model files hold them
         self.evals_result_ = eval_scores(self, validation)
         return self
 
@@ -242,14 +243,7 @@ class KernelRankSVM(Ranker):
         if self._kernel.is_precomputed:
             values: Vector = X[:, self.support_] @ self.dual_coef_
             return values
-        blocks = (X[start : start + _BLOCK_ROWS] for start in range(0, X.shape[0], _BLOCK_ROWS))
-        with one_blas_thread():
-            return np.concatenate(
-                [
-                    self._kernel.between(block, self.support_vectors_) @ self.dual_coef_
-                    for block in blocks
-                ]
-            )
+        return self._kernel.scores(X, self.support_vectors_, self.dual_coef_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -37,8 +37,8 @@ def train_kernel(
 
     With the kernel matrix ``K = Phi Phi' + E`` and the dual value D of the problem of Phi at a
     subgradient g, ``D - 0.5 c^2 g'E g`` is a lower bound of the optimum over all functions. So the
-    gap becomes that of Phi and ``0.5 c^2 g'E g`` more, and where it exceeds `tol`, Phi gets more
-    columns, and training goes on from where it was.
+    gap becomes that of Phi and ``0.5 c^2 g'E g`` more, and where it exceeds `tol` and, absolutely,
+    `epsilon`, Phi gets more columns, and training goes on from where it was.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ def train_kernel(
     ConvergenceWarning
         If the relative duality gap did not reach `tol`.
     """
-    tol = parameters.tol
+    tol = max(parameters.tol, parameters.epsilon)
     least = EXACT * factor.scale
     shares = len(y) if parameters.loss == "hinge" else 1
     remainder = max(_FIRST * tol * factor.scale / shares, least)
     weights, inner = np.zeros(0), parameters
     history: list[Iteration] = []
     while True:
-        inner = replace(inner, tol=inner.tol / 2)
+        inner = replace(inner, tol=inner.tol / 2, epsilon=inner.epsilon / 2)
         factor.refine(remainder)
         Phi = DesignMatrix.from_array(factor.features)
         problem = Problem(Phi, y, qid, parameters, sample_weight, query_weight)
@@ -72,6 +72,8 @@ def train_kernel(
         start[: len(weights)] = weights
         result = problem.minimize(inner, start, callback)
         weights = result.weights
+        absolute = parameters.epsilon * parameters.C / max(abs(result.value), _TINY)
+        tol = max(parameters.tol, absolute)
         gap, left_out = _gaps(problem.objective, result, factor, tol)
         history = _joined(history, result.history, gap + left_out)
         ended = result.status is not Status.CONVERGED or remainder <= least

@@ -10,11 +10,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from .hessian import map_in_order
 from .parameters import _require_number
 
 Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
 _ROUNDING = 1e-10  # of a matrix of a kernel, in the size of its largest element
 _BLOCK_ROWS = 512
+_SCORED_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ class Kernel:
         ValueError
             If a value is not finite, or there are not as many as rows.
         """
-        K = _as_matrix(self._values(X, X_train))
+        # What overflows is refused below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = _as_matrix(self._values(X, X_train))
         shape = (X.shape[0], X_train.shape[0])
         if K.shape != shape:
             raise ValueError(
@@ -95,6 +100,25 @@ class Kernel:
             )
         _require_finite(K, self)
         return K
+
+    def scores(self, X: Any, X_train: Any, coef: Vector, n_threads: int = 1) -> Vector:
+        """Return ``sum_p coef_p k(x_p, x)`` for each row x, computed for some rows at a time.
+
+        Parameters
+        ----------
+        X, X_train : array-like or sparse matrix
+            As for `between`.
+        coef : ndarray of shape (n_train,)
+        n_threads : int, default=1
+            Does not change the result.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        blocks = (X[start : start + _SCORED_ROWS] for start in range(0, X.shape[0], _SCORED_ROWS))
+        parts = map_in_order(lambda block: self.between(block, X_train) @ coef, blocks, n_threads)
+        return np.concatenate([np.empty(0), *parts])
 
     def matrix(self, X: Any, max_memory: float = np.inf) -> Matrix:
         """Return the kernel values of the training rows with each other, centred.
@@ -152,7 +176,7 @@ class Kernel:
             X_train,
             metric=self.kernel,
             filter_params=True,
-            gamma=self.gamma,
+            gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
             degree=self.degree,
             coef0=self.coef0,
         )

@@ -7,3 +7,16 @@ SOLVERS = ("auto", "newton", "trust_region", "bundle", "cutting_planes")
 MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")
 SCALES = ("standard", "minmax", "maxabs")
+
+# The kernels that have names of their own everywhere, and the parameters of each.
+KERNELS = {
+    "linear": (),
+    "rbf": ("gamma",),
+    "polynomial": ("gamma", "degree", "coef0"),
+    "poly": ("gamma", "degree", "coef0"),
+    "sigmoid": ("gamma", "coef0"),
+    "laplacian": ("gamma",),
+    "cosine": (),
+    "chi2": ("gamma",),
+    "additive_chi2": (),
+}

@@ -36,15 +36,17 @@ from numpy.typing import NDArray
 
 from ..names import MODEL_FORMS
 from .atomic import open_output
+from .linear_model import zero_weights
 from .model import (
     LinearModel,
+    Model,
     check_model,
     form_of_name,
     model_form,
     parse_model,
+    require_weights,
     save_json,
     save_safetensors,
-    zero_weights,
 )
 from .quoting import shown
 from .scores import is_finite_number, parse_numbers
@@ -80,7 +82,7 @@ _WEIGHT = "one finite weight per line"
 
 def convert_model(
     source: str | os.PathLike[str], target: str | os.PathLike[str], to: str | None = None
-) -> LinearModel:
+) -> Model:
     """Read a model of any form and write it in another.
 
     Parameters
@@ -95,13 +97,14 @@ def convert_model(
 
     Returns
     -------
-    LinearModel
+    LinearModel or KernelModel
         What was read.
 
     Raises
     ------
     ValueError
-        If the form is not one of these, or the source is not a model.
+        If the form is not one of these, or holds weights but the model has a kernel, or the source
+        is not a model.
     OutputError
         If the file cannot be written.
     """
@@ -114,13 +117,11 @@ def convert_model(
         )
     model = _load_model_or_weights(source)
     check_model(model)
-    {
-        "json": save_json,
-        "safetensors": save_safetensors,
-        "liblinear": save_liblinear,
-        "svmrank": save_svmrank,
-        "weights": save_weights,
-    }[form](model, target)
+    if form in ("json", "safetensors"):
+        (save_json if form == "json" else save_safetensors)(model, target)
+        return model
+    save = {"liblinear": save_liblinear, "svmrank": save_svmrank, "weights": save_weights}[form]
+    save(require_weights(model, os.fsdecode(source)), target)
     return model
 
 
@@ -173,7 +174,7 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
     return LinearModel(weights, training={"converted_from": form, "zero_based": False})
 
 
-def _load_model_or_weights(source: str | os.PathLike[str]) -> LinearModel:
+def _load_model_or_weights(source: str | os.PathLike[str]) -> Model:
     name, content = read_bytes(source)
     first = content[:64].tobytes().split(b"\n")[0].strip()
     if model_form(content[:64].tobytes()) is not None or not is_finite_number(first):

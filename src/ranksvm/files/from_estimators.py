@@ -6,12 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from ..scaling import pipeline_factors, rescaled_model
-from .model import LinearModel
+from .model import KernelModel, LinearModel, Model, require_weights
 
 
 def linear_model(model: Any) -> LinearModel:
+    """Return what `save_model` writes of a linear ranker, and refuse others."""
+    return require_weights(stored_model(model), f"a {type(model).__name__}")
+
+
+def stored_model(model: Any) -> Model:
     """Return what `save_model` writes, of any model that it takes."""
-    if isinstance(model, LinearModel):
+    if isinstance(model, LinearModel | KernelModel):
         return model
     from sklearn.utils.validation import check_is_fitted
 
@@ -19,21 +24,52 @@ def linear_model(model: Any) -> LinearModel:
     if hasattr(model, "steps"):
         return _from_pipeline(model)
     if hasattr(model, "support_vectors_"):
-        raise ValueError(
-            f"a {type(model).__name__} has no weights of features, which is what model files hold; "
-            "pickle it, or train a RankSVM"
-        )
+        return _from_kernel_ranker(model)
+    if hasattr(model, "path_"):
+        return _from_path(model)
     check_is_fitted(model, "coef_")
+    return LinearModel(model.coef_, _names_of(model), vars(model._trained_with), _training(model))
+
+
+def _names_of(model: Any) -> list[str] | None:
     names = getattr(model, "feature_names_in_", None)
-    return LinearModel(
-        coef=model.coef_,
-        feature_names=None if names is None else [str(name) for name in names],
+    return None if names is None else [str(name) for name in names]
+
+
+def _training(model: Any) -> dict[str, Any]:
+    return {
+        "objective": model.objective_,
+        "dual_gap": model.dual_gap_,
+        "status": model.status_,
+        "n_iter": model.n_iter_,
+        "n_pairs": model.n_pairs_,
+        "n_queries": model.n_queries_,
+    }
+
+
+def _from_kernel_ranker(model: Any) -> KernelModel:
+    return KernelModel(
+        model._kernel,
+        model.support_vectors_,
+        model.dual_coef_,
+        feature_names=_names_of(model),
         parameters=vars(model._trained_with),
+        training=_training(model),
+    )
+
+
+def _from_path(model: Any) -> KernelModel:
+    """Return the solution that was chosen along a path."""
+    path, support = model.path_, model.dual_coef_.nonzero()[0]
+    return KernelModel(
+        path.kernel,
+        path.X[support],
+        model.dual_coef_[support],
+        feature_names=_names_of(model),
+        parameters={"lambda": model.lambda_, "loss": "hinge", "graph": model.graph},
         training={
-            "objective": model.objective_,
-            "dual_gap": model.dual_gap_,
-            "status": model.status_,
-            "n_iter": model.n_iter_,
+            "status": path.status,
+            "violation": path.violation,
             "n_pairs": model.n_pairs_,
             "n_queries": model.n_queries_,
         },
@@ -42,9 +78,14 @@ def linear_model(model: Any) -> LinearModel:
 
 def _from_pipeline(pipeline: Any) -> LinearModel:
     *scalers, ranker = (step for _, step in pipeline.steps)
-    model = linear_model(ranker)
-    names = getattr(pipeline, "feature_names_in_", None)
+    model = stored_model(ranker)
+    if isinstance(model, KernelModel):
+        raise ValueError(
+            f"a model file cannot hold what comes before a {type(ranker).__name__} in a pipeline: "
+            "save the ranker alone, and give it rows as it saw them"
+        )
+    names = _names_of(pipeline)
     if names is not None:
-        model = replace(model, feature_names=[str(name) for name in names])
+        model = replace(model, feature_names=names)
     scale = " + ".join(type(scaler).__name__ for scaler in scalers)
     return rescaled_model(model, pipeline_factors(scalers, len(model.coef)), scale)

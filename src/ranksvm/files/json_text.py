@@ -29,6 +29,18 @@ def to_json(value: Any, indent: int | None = None) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def to_json_rows(content: dict[str, Any]) -> str:
+    """Return a dictionary as `to_json` does, with a line for each field and each item of a list."""
+    fields = []
+    for key, value in content.items():
+        if isinstance(value, list):
+            text = "[\n  " + ",\n  ".join(map(to_json, value)) + "\n ]"
+        else:
+            text = to_json(value)
+        fields.append(f" {to_json(key)}: {text}")
+    return "{\n" + ",\n".join(fields) + "\n}"
+
+
 def _plain(value: Any, levels: int) -> Any:
     if levels < 0:
         raise ValueError("what a model file holds must not be nested so deeply")
