@@ -11,13 +11,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ranksvm import LinearModel, load_model, save_model
+from ranksvm import KernelModel, LinearModel, load_model, save_model
 from ranksvm.cli_models import _description
 from ranksvm.config import read_config
 from ranksvm.files.foreign_models import _load_model_or_weights, save_liblinear, save_svmrank
 from ranksvm.files.model import model_form, parse_model
 from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
+from ranksvm.kernels import Kernel
 
 MODELS = Path(__file__).parent / "models"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "treeranksvm"
@@ -27,6 +28,12 @@ NAME = "<stream>"
 def written(save, folder):
     save(LinearModel(np.array([0.25, 0.0, -1.5e-3, 1e300])), folder / "m")
     return (folder / "m").read_bytes()
+
+
+def dense_kernel(name, folder):
+    vectors, coef = np.array([[0.5, 0.0], [-1e300, 3.0]]), np.array([0.25, -0.25])
+    save_model(KernelModel(Kernel("polynomial", 0.5, 2, 1.0), vectors, coef), folder / name)
+    return (folder / name).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +46,11 @@ def seeds(tmp_path_factory):
         yield {
             "json": [(MODELS / "version1.json").read_bytes(), b'{"weights": {"1": 2}}'],
             "safetensors": [(MODELS / "version1.safetensors").read_bytes()],
+            "kernel json": [(MODELS / "kernel1.json").read_bytes(), dense_kernel("m.json", folder)],
+            "kernel safetensors": [
+                (MODELS / "kernel1.safetensors").read_bytes(),
+                dense_kernel("m.safetensors", folder),
+            ],
             "liblinear": [written(save_liblinear, folder)],
             "svmrank": [written(save_svmrank, folder)],
             "pickle": [
@@ -59,7 +71,18 @@ FRAGMENTS = [
     *(b"\n", b"\r", b"\x0b", b"\x1c", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80"),
     *(b"\\ud800", "\u2028".encode(), "\x85".encode(), b"\x1b[2J", b"a" * 100_000, b"1 " * 50_000),
     *(struct.pack("<Q", 1 << power) for power in (3, 32, 40, 62, 63)),
-    *(b"[Readers]\n", b"[Input]\n", b"model=", b"regparam=", b"threads=", b"qid:1 ", b"1:2 "),
+    *(b"[[1]]", b"[1, {}]", b'"rbf"', b'"linear"', b'{"1": 1, "01": 2}', b"0.5,"),
+    *(
+        b"kernel=rbf\n",
+        b"gamma=2\n",
+        b"[Readers]\n",
+        b"[Input]\n",
+        b"model=",
+        b"regparam=",
+        b"threads=",
+        b"qid:1 ",
+        b"1:2 ",
+    ),
     *(b"\x85", b"\x85" * 500, b"(", b"t", b"R", b"b", b"0", b"2", b"N", b"}", b"]", b"s", b"u."),
     *(b"cos\nsystem\n", b"cnumpy\ndtype\n", b"r\xff\xff\xff\x7f", b"\x8e" + b"\xff" * 8, b"\x94"),
 ]
@@ -119,7 +142,8 @@ def check_outcome(kind, content, folder):
     if kind == "scores":
         assert len(found) == 3
         assert np.isfinite(found).all()
-    if isinstance(found, LinearModel) and len(found.coef) < 10_000:
+    is_model = isinstance(found, LinearModel | KernelModel)
+    if is_model and found.n_features < 10_000:
         check_model(found, model_form(content[:4096]), folder)
 
 
@@ -132,20 +156,32 @@ def finite(value):
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def numbers_of(model):
+    """Return the arrays of a model."""
+    if isinstance(model, LinearModel):
+        return [model.coef]
+    vectors = model.support_vectors
+    parts = [vectors] if isinstance(vectors, np.ndarray) else [vectors.toarray(), vectors.data]
+    return [model.dual_coef, *parts, *([] if model.scale is None else [model.scale])]
+
+
 def check_model(model, form, folder):
-    assert model.coef.dtype == np.float64
-    assert np.isfinite(model.coef).all()
+    for numbers in numbers_of(model):
+        assert numbers.dtype == np.float64
+        assert np.isfinite(numbers).all()
     assert all(isinstance(text, str) for _, text in _description(model, form))
     for name in ("m.json", "m.safetensors"):
         save_model(model, folder / name)
         loaded = load_model(folder / name)
-        np.testing.assert_array_equal(loaded.coef, model.coef)
+        for one, other in zip(numbers_of(loaded), numbers_of(model), strict=True):
+            np.testing.assert_array_equal(one, other)
         assert loaded.feature_names == (model.feature_names or None)
         assert loaded.parameters == finite(model.parameters)
         assert loaded.training == finite(model.training)
 
 
-KINDS = ["json", "safetensors", "liblinear", "svmrank", "pickle", "weights", "scores", "config"]
+KINDS = ["json", "safetensors", "kernel json", "kernel safetensors", "liblinear", "svmrank"]
+KINDS += ["pickle", "weights", "scores", "config"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,21 +34,24 @@ def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     ndarray of shape (n_rows,)
     """
     if isinstance(model, KernelModel):
-        return model.predict(_of_width(rows.X, model.n_features), n_threads)
+        return model.predict(_as_wide(rows.X, model), n_threads)
     shared = min(rows.n_features, len(model.coef))
     coef = np.zeros(rows.n_features)
     coef[:shared] = model.coef[:shared]
     return design_matrix(rows).dot(coef, n_threads)
 
 
-def _of_width(X: Any, n_features: int) -> Any:
-    """Return rows of so many features, cut off or filled up with zeros."""
-    n_rows, width = X.shape
-    if width > n_features:
-        return X[:, :n_features]
-    if not isinstance(X, np.ndarray):
-        return type(X)((X.data, X.indices, X.indptr), shape=(n_rows, n_features))
-    return X if width == n_features else np.pad(X, [(0, 0), (0, n_features - width)])
+def _as_wide(X: Any, model: KernelModel) -> Any:
+    """Return rows with the features of the model: cut off, or filled up with zeros."""
+    missing = model.n_features - X.shape[1]
+    if missing <= 0:
+        return X[:, : model.n_features]
+    if isinstance(X, np.ndarray) and isinstance(model.support_vectors, np.ndarray):
+        return np.pad(X, [(0, 0), (0, missing)])
+    from scipy.sparse import csr_matrix
+
+    X = csr_matrix(X)
+    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], model.n_features))
 
 
 def counts_from_one(model: Model | None) -> bool:

@@ -38,13 +38,13 @@ from ..names import MODEL_FORMS
 from .atomic import open_output
 from .linear_model import zero_weights
 from .model import (
+    KernelModel,
     LinearModel,
     Model,
     check_model,
     form_of_name,
     model_form,
     parse_model,
-    require_weights,
     save_json,
     save_safetensors,
 )
@@ -120,8 +120,14 @@ def convert_model(
     if form in ("json", "safetensors"):
         (save_json if form == "json" else save_safetensors)(model, target)
         return model
-    save = {"liblinear": save_liblinear, "svmrank": save_svmrank, "weights": save_weights}[form]
-    save(require_weights(model, os.fsdecode(source)), target)
+    if isinstance(model, KernelModel):
+        raise ValueError(
+            f"{form} files hold weights of features, but {os.fsdecode(source)} ranks by the kernel "
+            f"{model.kernel}: write it as json or safetensors"
+        )
+    {"liblinear": save_liblinear, "svmrank": save_svmrank, "weights": save_weights}[form](
+        model, target
+    )
     return model
 
 

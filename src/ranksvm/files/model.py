@@ -126,8 +126,7 @@ def require_weights(model: Model, name: str) -> LinearModel:
     """
     if isinstance(model, KernelModel):
         raise ValueError(
-            f"{name} has no weights of features: it ranks by the kernel {model.kernel}, which only "
-            "JSON and safetensors files hold"
+            f"{name} has no weights of features: it ranks by the kernel {model.kernel}"
         )
     return model
 
