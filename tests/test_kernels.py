@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics.pairwise import KERNEL_PARAMS
 
 from ranksvm.kernels import Kernel
+from ranksvm.names import KERNELS
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 3)), RNG.normal(size=(4, 3))
@@ -41,6 +43,27 @@ def test_a_function_is_called_with_both_matrices(name):
 def test_gamma_is_one_over_the_features_by_default():
     expected = np.exp(-squared_distances(X, Z) / 3)
     np.testing.assert_allclose(Kernel("rbf").between(X, Z), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if "gamma" in KERNELS[name]])
+def test_gamma_is_so_for_every_kernel_that_has_one(name):
+    positive, others = np.abs(X), np.abs(Z)
+    expected = Kernel(name, gamma=1 / 3).between(positive, others)
+    np.testing.assert_array_equal(Kernel(name).between(positive, others), expected)
+
+
+def test_kernels_have_the_parameters_that_they_are_known_for():
+    assert {name: set(KERNEL_PARAMS[name]) for name in KERNELS} == {
+        name: set(parameters) for name, parameters in KERNELS.items()
+    }
+
+
+def test_scores_are_sums_of_kernel_values():
+    many, coef = RNG.normal(size=(2500, 3)), RNG.normal(size=4)
+    scores = make("rbf").scores(many, Z, coef)
+    np.testing.assert_allclose(scores, FORMULAS["rbf"](many, Z) @ coef, atol=1e-12)
+    np.testing.assert_array_equal(make("rbf").scores(many, Z, coef, n_threads=3), scores)
+    assert make("rbf").scores(many[:0], Z, coef).shape == (0,)
 
 
 def test_sparse_rows_and_single_precision_give_the_same():

@@ -95,7 +95,7 @@ PARAMETERS: dict[str, Callable[[str], Any]] = {
 }
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0", "max_memory")
 
-# The fields of `Parameters` that attributes of another name give; of these, one has no field.
+# Attributes that are fields of `Parameters` under another name, and those that are none.
 _FIELDS = {"threads": "n_threads", "regparam": "C"}
 _NO_FIELDS = ("verbose", *KERNEL_PARAMETERS)
 

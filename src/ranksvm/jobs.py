@@ -45,7 +45,7 @@ def _as_wide(X: Any, model: KernelModel) -> Any:
     """Return rows with the features of the model: cut off, or filled up with zeros."""
     missing = model.n_features - X.shape[1]
     if missing <= 0:
-        return X[:, : model.n_features]
+        return X if missing == 0 else X[:, : model.n_features]
     if isinstance(X, np.ndarray) and isinstance(model.support_vectors, np.ndarray):
         return np.pad(X, [(0, 0), (0, missing)])
     from scipy.sparse import csr_matrix

@@ -191,17 +191,10 @@ def json_text(model: KernelModel, version: int) -> str:
         content["feature_names"] = list(model.feature_names)
     if model.scale is not None:
         content["scale"] = model.scale.tolist()
-    return to_json_rows(
-        {
-            **content,
-            "dual_coef": model.dual_coef.tolist(),
-            "support_vectors": _by_name(model)
-            if _is_sparse(model)
-            else list(model.support_vectors),
-            "parameters": model.parameters,
-            "training": model.training,
-        }
-    )
+    vectors = _by_name(model) if _is_sparse(model) else list(model.support_vectors)
+    content |= {"dual_coef": model.dual_coef.tolist(), "support_vectors": vectors}
+    content |= {"parameters": model.parameters, "training": model.training}
+    return to_json_rows(content)
 
 
 def _by_name(model: KernelModel) -> list[dict[str, float]]:
