@@ -287,7 +287,7 @@ def test_what_a_file_cannot_hold_is_not_saved(tmp_path):
                 save_model(model, tmp_path / f"m.{form}")
     X, y, _ = make_problem(7)
     pipeline = make_pipeline(StandardScaler(), KernelRankSVM()).fit(X, y)
-    with pytest.raises(ValueError, match="cannot hold what comes before a KernelRankSVM in a pipe"):
+    with pytest.raises(ValueError, match="a KernelRankSVM has no weights of features, which the"):
         save_model(pipeline, tmp_path / "m.json")
     assert os.listdir(tmp_path) == []
 

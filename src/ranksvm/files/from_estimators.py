@@ -81,8 +81,8 @@ def _from_pipeline(pipeline: Any) -> LinearModel:
     model = stored_model(ranker)
     if isinstance(model, KernelModel):
         raise ValueError(
-            f"a model file cannot hold what comes before a {type(ranker).__name__} in a pipeline: "
-            "save the ranker alone, and give it rows as it saw them"
+            f"a {type(ranker).__name__} has no weights of features, which the steps before it "
+            "could go into: save the ranker alone, and give it rows as it saw them"
         )
     names = _names_of(pipeline)
     if names is not None:
