@@ -75,7 +75,7 @@ def write_safetensors(
         file.write(little.reshape(-1).view(np.uint8).data)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Safetensors:
     """A file whose header has been read: texts as metadata, and tensors, not yet checked."""
 
