@@ -1,0 +1,173 @@
+"""Where arrays live: an array library and one of its devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ArrayDevice:
+    """An array library and one of its devices.
+
+    Attributes
+    ----------
+    xp : module
+        The namespace of the library, by way of array-api-compat.
+    device : object
+        The device, as the library names it.
+    """
+
+    xp: Any
+    device: Any
+
+    @classmethod
+    def of(cls, *arrays: Any) -> ArrayDevice:
+        """Return the library and the device of these arrays.
+
+        Raises
+        ------
+        TypeError
+            If they come from different libraries.
+        ValueError
+            If they live on different devices.
+        """
+        compat = _array_api_compat()
+        xp = compat.array_namespace(*arrays)
+        devices = [compat.device(array) for array in arrays]
+        if any(device != devices[0] for device in devices):
+            raise ValueError(
+                "arrays must live on one device, not on "
+                + " and ".join(sorted({str(device) for device in devices}))
+            )
+        return cls(xp, devices[0])
+
+    @classmethod
+    def named(cls, name: str) -> ArrayDevice:
+        """Find a device by its name.
+
+        Parameters
+        ----------
+        name : str
+            "numpy" or "torch", on the processor; "cuda" or, say, "cuda:1": a GPU, by way of CuPy
+            if it is installed, else of Torch; "cupy" or "torch:cuda", with a number behind if
+            there are several: a GPU by way of that library.
+
+        Raises
+        ------
+        ValueError
+            If there is no such name.
+        ImportError
+            If the library is not installed.
+        RuntimeError
+            If there is no such GPU.
+        """
+        library, _, place = name.partition(":")
+        if name in ("numpy", "torch", "torch:cpu"):
+            xp = _namespace(library)
+            return cls(xp, "cpu" if library == "numpy" else xp.device("cpu"))
+        if library == "torch":
+            library, _, number = place.partition(":")
+            libraries = ["torch"]
+        else:
+            number = place
+            libraries = ["cupy"] if library == "cupy" else ["cupy", "torch"]
+        if library not in ("cuda", "cupy") or not (number == "" or number.isdecimal()):
+            raise ValueError(
+                f"device must be 'numpy', 'torch', 'cuda' or, say, 'cuda:1', not {name!r}"
+            )
+        return _gpu(_first_installed(libraries), int(number or 0))
+
+    @property
+    def float64(self) -> Any:
+        """The dtype of scores, sums and losses."""
+        return self.xp.float64
+
+    @property
+    def float32(self) -> Any:
+        """The dtype that X may have to save memory."""
+        return self.xp.float32
+
+    @property
+    def int64(self) -> Any:
+        """The dtype of numbers of pairs."""
+        return self.xp.int64
+
+    @property
+    def int32(self) -> Any:
+        """The dtype of places, of which there are fewer than 2^31."""
+        return self.xp.int32
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        """Bring an array here, without a copy if it is here already."""
+        if isinstance(values, np.ndarray) and not values.flags.writeable:
+            values = values.copy()  # Torch shares the memory of arrays, and warns of such
+        return self.xp.asarray(values, dtype=dtype, device=self.device)
+
+    def empty(self, n: int, dtype: Any) -> Any:
+        """Return a vector of n numbers, whatever they are."""
+        return self.xp.empty(n, dtype=dtype, device=self.device)
+
+    def zeros(self, n: int, dtype: Any) -> Any:
+        """Return a vector of n zeros."""
+        return self.xp.zeros(n, dtype=dtype, device=self.device)
+
+    def arange(self, n: int, dtype: Any) -> Any:
+        """Return the whole numbers below n."""
+        return self.xp.arange(n, dtype=dtype, device=self.device)
+
+    @staticmethod
+    def to_host(array: Any) -> NDArray[Any]:
+        """Return an array of any library as one of NumPy."""
+        if isinstance(array, np.ndarray):
+            return array
+        return np.asarray(_array_api_compat().to_device(array, "cpu"))
+
+
+def _array_api_compat() -> Any:
+    try:
+        return import_module("array_api_compat")
+    except ImportError:
+        raise ImportError(
+            "arrays of other libraries need array-api-compat: pip install array-api-compat"
+        ) from None
+
+
+def _namespace(library: str) -> Any:
+    _array_api_compat()
+    try:
+        return import_module(f"array_api_compat.{library}")
+    except ImportError:
+        raise ImportError(f"there is no {library} here; install it to compute with it") from None
+
+
+def _first_installed(libraries: list[str]) -> Any:
+    for library in libraries:
+        try:
+            return _namespace(library)
+        except ImportError:
+            if library == libraries[-1]:
+                raise ImportError(
+                    f"a GPU needs {' or '.join(libraries)}, of which none is installed; "
+                    "install one, or compute on the processor"
+                ) from None
+    raise AssertionError
+
+
+def _gpu(xp: Any, number: int) -> ArrayDevice:
+    """Return the GPU of this number, if there is one."""
+    is_torch = "torch" in xp.__name__
+    try:
+        count = xp.cuda.device_count() if is_torch else xp.cuda.runtime.getDeviceCount()
+    except RuntimeError:  # of CuPy, without a driver
+        count = 0
+    if number >= count:
+        library = "Torch" if is_torch else "CuPy"
+        found = f"{library} sees {count or 'no'} GPU{'s' if count > 1 else ''}"
+        raise RuntimeError(f"there is no GPU {number}: {found}; compute on the processor instead")
+    device = xp.device(f"cuda:{number}") if is_torch else xp.cuda.Device(number)
+    return ArrayDevice(xp, device)
