@@ -181,7 +181,14 @@ NB_MODULE(_core, m) {
           [](const PreferencePairs& self) {
             return vector_view(self.n_levels.data(), self.n_queries());
           },
-          nb::rv_policy::reference_internal, "Number of distinct labels of each query.");
+          nb::rv_policy::reference_internal, "Number of distinct labels of each query.")
+      .def_prop_ro(
+          "label",
+          [](const PreferencePairs& self) {
+            return vector_view(self.label.data(), self.n_documents());
+          },
+          nb::rv_policy::reference_internal,
+          "Query by query: the rank of each label among those of its query.");
 
   nb::class_<Sweep>(m, "Sweep", "The pairs active at a margin: margin - (s_i - s_j) > 0.")
       .def(nb::new_(&make_sweep), "pairs"_a, "scores"_a.noconvert(), "loss"_a, "margin"_a,

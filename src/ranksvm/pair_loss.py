@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .names import COUNTINGS, PAIR_WEIGHTS
 from .queries import QueryGroups
+
+if TYPE_CHECKING:
+    from .arrays.device import ArrayDevice
 
 Vector = NDArray[np.float64]
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a long sum, in the size of its terms
@@ -94,6 +97,10 @@ class PairLoss:
         - "auto": "pairs" for a handful of documents, "merge" otherwise.
     n_threads : int, default=1
         Threads to use. Results do not depend on it, to the last bit.
+    device : ArrayDevice, optional
+        Where scores are, and gradients shall be; labels and weights are those of NumPy. There is
+        one way of counting there, whatever `counting` is: O(n log k) in passes over all queries at
+        once. By default, all are arrays of NumPy.
 
     Attributes
     ----------
@@ -116,6 +123,7 @@ class PairLoss:
         margin: float = 1.0,
         counting: str = "auto",
         n_threads: int = 1,
+        device: ArrayDevice | None = None,
     ) -> None:
         if counting not in COUNTINGS:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
@@ -140,11 +148,29 @@ class PairLoss:
         total = float(self.pairs_per_query.sum())
         unweighted = sample_weight is None and query_weight is None and pair_weight is None
         self.n_pairs = int(total) if unweighted else total
+        self.device = device
+        if device is not None:
+            from .arrays.preference_pairs import ArrayPairs
+
+            self._array_pairs = ArrayPairs(
+                device,
+                self.groups,
+                self._pairs.label,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                labels=labels if pair_weight == "gap" else None,
+            )
 
     @property
     def n_samples(self) -> int:
         """Number of rows."""
         return self.groups.n_samples
+
+    def as_vectors(self, values: ArrayLike) -> Any:
+        """Return scores, or vectors like them, as sweeps take them."""
+        if self.device is not None:
+            return self.device.asarray(values, self.device.float64)
+        return np.ascontiguousarray(values, dtype=np.float64)
 
     def sweep(
         self, scores: ArrayLike, loss: str, *, margin: float | None = None, width: float = 0.0
@@ -154,11 +180,17 @@ class PairLoss:
         `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`
         is that of this object, unless another is given.
         """
+        margin = self.margin if margin is None else margin
+        if self.device is not None:
+            from .arrays.sweep import ArraySweep
+
+            on_device = ArraySweep(self._array_pairs, self.as_vectors(scores), loss, margin, width)
+            return cast("_core.Sweep", on_device)  # the same attributes
         return _core.Sweep(
             self._pairs,
-            np.ascontiguousarray(scores, dtype=np.float64),
+            self.as_vectors(scores),
             loss,
-            self.margin if margin is None else margin,
+            margin,
             self.counting,
             width,
             n_threads=self.n_threads,
@@ -330,7 +362,7 @@ class SmoothEvaluation:
         -------
         ndarray of the shape of `v`
         """
-        block = np.ascontiguousarray(v, dtype=np.float64)
+        block = self._loss.as_vectors(v)
         product: NDArray[np.float64] = self._sweep.laplacian(block, n_threads=self._loss.n_threads)
         product *= self.curvature
         return product

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+PIECE = 1 << 12  # of a sum: the order of additions must not depend on the number of threads
+
 
 @dataclass(frozen=True)
 class ArrayDevice:
@@ -119,6 +121,33 @@ class ArrayDevice:
     def arange(self, n: int, dtype: Any) -> Any:
         """Return the whole numbers below n."""
         return self.xp.arange(n, dtype=dtype, device=self.device)
+
+    def take(self, values: Any, places: Any) -> Any:
+        """Return the values at these places, of a vector or of its rows."""
+        return self.xp.take(values, places, axis=0)
+
+    def prefix_sums(self, values: Any, dtype: Any) -> Any:
+        """Return 0 and the sums of the first value, the first two, ..., of whole numbers.
+
+        Sums that overflow wrap around, and differences of sums are right nevertheless.
+        """
+        return self.xp.cumulative_sum(values, axis=0, dtype=dtype, include_initial=True)
+
+    def inverse(self, permutation: Any) -> Any:
+        """Return the inverse of a permutation."""
+        result = self.xp.empty_like(permutation)
+        result[permutation] = self.arange(len(permutation), permutation.dtype)
+        return result
+
+    def totals(self, vectors: list[Any]) -> list[float]:
+        """Add up vectors of float64 in pieces of a fixed size, and bring the sums to the host."""
+        n_whole = len(vectors[0]) // PIECE * PIECE
+        sums = []
+        for vector in vectors:
+            pieces = self.xp.reshape(vector[:n_whole], (-1, PIECE))
+            sums += [self.xp.sum(pieces, axis=1), self.xp.sum(vector[n_whole:], keepdims=True)]
+        on_host = self.to_host(self.xp.concat(sums)).reshape(len(vectors), -1)
+        return [float(total) for total in on_host.sum(axis=1)]
 
     @staticmethod
     def to_host(array: Any) -> NDArray[Any]:

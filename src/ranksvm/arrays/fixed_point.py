@@ -1,0 +1,52 @@
+"""Sums of floating-point numbers that are exact, as sums of whole numbers.
+
+Sums over parts of a long array are differences of its prefix sums, in which floating-point numbers
+would lose their digits. Whole multiples of a unit lose none, sums that overflow included, as long
+as the differences themselves do not overflow. They are also the same in any order of addition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .device import ArrayDevice
+
+
+class FixedPoint:
+    """Numbers as multiples of a unit, and of a much smaller unit for what that leaves.
+
+    Parameters
+    ----------
+    device : ArrayDevice
+    largest : array of shape ()
+        No number is larger, in absolute value.
+    n_terms : int
+        No sum that matters has more terms.
+    n_digits : int, default=2
+        Without the second, the unit is `largest` times ``n_terms * 2**-60``, or nearly so.
+    """
+
+    def __init__(self, device: ArrayDevice, largest: Any, n_terms: int, n_digits: int = 2) -> None:
+        xp = self._xp = device.xp
+        n_bits = 60 - n_terms.bit_length()  # three times n_terms digits fit into 62 bits
+        normal = xp.where(largest > 2.0**-900, largest, 2.0**-900)
+        self._scale = 2.0 ** (n_bits - 1 - xp.floor(xp.log2(normal)))
+        self._ratio = 2.0**n_bits
+        self._n_digits = n_digits
+
+    def digits(self, values: Any) -> list[Any]:
+        """Split into whole numbers of the units."""
+        xp = self._xp
+        scaled = values * self._scale
+        high = xp.round(scaled)
+        digits = [high]
+        if self._n_digits > 1:
+            digits.append(xp.round((scaled - high) * self._ratio))
+        return [xp.astype(digit, xp.int64) for digit in digits]
+
+    def number(self, digits: list[Any]) -> Any:
+        """Put digits together again."""
+        high, *rest = (self._xp.astype(digit, self._xp.float64) for digit in digits)
+        for low in rest:
+            high = high + low / self._ratio
+        return high / self._scale

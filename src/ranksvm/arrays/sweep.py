@@ -1,0 +1,160 @@
+"""One sweep over scores on a device: the active pairs, and what a loss makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .partner_sums import partner_sums
+from .preference_pairs import ArrayPairs
+from .windows import Windows
+
+Terms = dict[str, Any]
+
+
+class ArraySweep:
+    """The pairs active at a margin, ``margin - (s_i - s_j) > 0``; what `_core.Sweep` is to arrays.
+
+    Attributes and methods have the same names and meaning; arrays live on the device of the pairs,
+    and are in the order of rows. Nothing but the totals is brought to the host, all at once.
+
+    Parameters
+    ----------
+    pairs : ArrayPairs
+    scores : array of shape (n_samples,)
+        By row; float64.
+    loss : {"hinge", "squared_hinge", "smoothed_hinge"}
+    margin : float
+    width : float, default=0.0
+        Of the smoothed hinge.
+
+    Attributes
+    ----------
+    gradient : array of shape (n_samples,)
+        The derivative of the loss by each score.
+    n_active : float
+        Total weight of the active pairs.
+    balance_scores, scores_laplacian_scores : float
+        ``b's`` and, for the squared hinge, ``s'Ms``.
+    magnitude : float
+        The sum of the absolute values of the terms of the loss: what rounding is relative to.
+    slope_sum, smoothing, band_magnitude : float
+        Of the smoothed hinge: the sum of all alpha, that of ``(margin - z) (1 - alpha)``, and what
+        rounding is relative to in these two.
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite.
+    """
+
+    def __init__(
+        self, pairs: ArrayPairs, scores: Any, loss: str, margin: float, width: float = 0.0
+    ) -> None:
+        self._pairs, self._device = pairs, pairs.device
+        self._margin, self._width = margin, width
+        xp = self._device.xp
+        finite = xp.isfinite(scores)
+        margins = (margin, margin - width) if loss == "smoothed_hinge" else (margin,)
+        finish = {
+            "hinge": self._finish_hinge,
+            "squared_hinge": self._finish_squared_hinge,
+            "smoothed_hinge": self._finish_smoothed_hinge,
+        }
+        with np.errstate(over="ignore", invalid="ignore"):
+            windows = Windows(pairs, xp.where(finite, scores, 0.0), margins)
+            self._slot, self._by_score = windows.slot, windows.score
+            self._sums = partner_sums(pairs, windows)
+            slot = self._sums.last(windows.slot)
+            self._outer = 1.0 if pairs.outer is None else self._device.take(pairs.outer, slot)
+            self._place = self._device.inverse(pairs.rows(slot))
+            derivative, terms = finish[loss](self._sums.last(windows.score))
+        self.gradient: Any = self._by_row(derivative)
+        terms["not_finite"] = xp.astype(~finite, self._device.float64)
+        total = dict(zip(terms, self._device.totals(list(terms.values())), strict=True))
+        if total["not_finite"]:
+            raise ValueError("scores must be finite")
+        self.n_active = total["active"]
+        self.balance_scores = total["balance"]
+        self.magnitude = total["magnitude"]
+        self.scores_laplacian_scores = total.get("laplacian", 0.0)
+        self.slope_sum = total.get("slopes", 0.0)
+        self.smoothing = total.get("smoothing", 0.0)
+        self.band_magnitude = total.get("band_magnitude", 0.0)
+
+    def _finish_hinge(self, score: Any) -> tuple[Any, Terms]:
+        """Return the derivative by each score, and what the totals are sums of."""
+        sums, xp = self._sums, self._device.xp
+        balance = self._outer * (sums.n_better - sums.n_worse)
+        active = self._outer * sums.n_better
+        return balance, {
+            "active": active,
+            "balance": balance * score,
+            "magnitude": self._margin * active + xp.abs(balance * score),
+        }
+
+    def _finish_squared_hinge(self, score: Any) -> tuple[Any, Terms]:
+        sums, xp, margin = self._sums, self._device.xp, self._margin
+        balance = self._outer * (sums.n_better - sums.n_worse)
+        active = self._outer * sums.n_better
+        product = self._outer * sums.differences(self._by_score, precise=True)
+        magnitude = margin**2 * active + xp.abs(2 * margin * balance * score)
+        magnitude = magnitude + xp.abs(product * score)
+        if not sums.is_exact:  # differences of two sums are as inexact as these
+            magnitude = magnitude + 0.25 * self._degree * score**2
+        return 2 * (product + margin * balance), {
+            "active": active,
+            "balance": balance * score,
+            "laplacian": product * score,
+            "magnitude": magnitude,
+        }
+
+    def _finish_smoothed_hinge(self, score: Any) -> tuple[Any, Terms]:
+        sums, xp, margin, width = self._sums, self._device.xp, self._margin, self._width
+        inner_better, inner_worse = sums.counts(1)
+        slack_better, slack_worse = sums.slacks(margin)
+        balance = inner_better + sums.n_better - (inner_worse + sums.n_worse)
+        balance = self._outer * balance
+        active = self._outer * (inner_better + sums.n_better)
+        band = self._outer * slack_better / width
+        tilt = self._outer * (slack_better - slack_worse) / width
+        terms = {
+            "active": active,
+            "balance": balance * score,
+            "magnitude": margin * active + xp.abs(balance * score),
+            "slopes": self._outer * inner_better + band,
+            "smoothing": (width - margin) * band - tilt * score,
+        }
+        if not sums.is_exact:
+            # The band's slacks are differences, in widths; partners' scores are as near as it is.
+            reach = abs(margin) + width + xp.abs(score)
+            terms["band_magnitude"] = 2 * self._degree * reach * (1 + xp.abs(score)) / width
+        return self._outer * (inner_better - inner_worse) + tilt, terms
+
+    @property
+    def _degree(self) -> Any:
+        return self._outer * (self._sums.n_better + self._sums.n_worse)
+
+    def _by_row(self, last: Any) -> Any:
+        """Bring values from the last order to that of rows."""
+        return self._device.take(last, self._place)
+
+    def degree(self) -> Any:
+        """Return the diagonal of M, by row."""
+        return self._by_row(self._degree)
+
+    def rows(self) -> Any:
+        """Return the row at each position, that is in order of query, then score."""
+        return self._pairs.rows(self._slot)
+
+    def laplacian(self, v: Any, n_threads: int = 1) -> Any:
+        """Return ``M v``, for v of shape (n_samples,) or (n_samples, k).
+
+        The library of the arrays decides on threads, whatever `n_threads` is.
+        """
+        if v.ndim == 2:
+            columns = [self.laplacian(v[:, k]) for k in range(v.shape[1])]
+            return self._device.xp.stack(columns, axis=1)
+        by_score = self._device.take(self._pairs.by_slot(v), self._slot)
+        return self._by_row(self._outer * self._sums.differences(by_score))
