@@ -106,8 +106,9 @@ class ArrayDevice:
 
     def asarray(self, values: Any, dtype: Any = None) -> Any:
         """Bring an array here, without a copy if it is here already."""
-        if isinstance(values, np.ndarray) and not values.flags.writeable:
-            values = values.copy()  # Torch shares the memory of arrays, and warns of such
+        is_fixed = isinstance(values, np.ndarray) and not values.flags.writeable
+        if is_fixed and is_torch(self.xp):
+            values = values.copy()  # Torch would share their memory, and warns of such
         return self.xp.asarray(values, dtype=dtype, device=self.device)
 
     def empty(self, n: int, dtype: Any) -> Any:
@@ -157,6 +158,11 @@ class ArrayDevice:
         return np.asarray(_array_api_compat().to_device(array, "cpu"))
 
 
+def is_torch(xp: Any) -> bool:
+    """Tell whether a namespace is that of Torch."""
+    return bool(_array_api_compat().is_torch_namespace(xp))
+
+
 def _array_api_compat() -> Any:
     try:
         return import_module("array_api_compat")
@@ -189,14 +195,13 @@ def _first_installed(libraries: list[str]) -> Any:
 
 def _gpu(xp: Any, number: int) -> ArrayDevice:
     """Return the GPU of this number, if there is one."""
-    is_torch = "torch" in xp.__name__
     try:
-        count = xp.cuda.device_count() if is_torch else xp.cuda.runtime.getDeviceCount()
+        count = xp.cuda.device_count() if is_torch(xp) else xp.cuda.runtime.getDeviceCount()
     except RuntimeError:  # of CuPy, without a driver
         count = 0
     if number >= count:
-        library = "Torch" if is_torch else "CuPy"
+        library = "Torch" if is_torch(xp) else "CuPy"
         found = f"{library} sees {count or 'no'} GPU{'s' if count > 1 else ''}"
         raise RuntimeError(f"there is no GPU {number}: {found}; compute on the processor instead")
-    device = xp.device(f"cuda:{number}") if is_torch else xp.cuda.Device(number)
+    device = xp.device(f"cuda:{number}") if is_torch(xp) else xp.cuda.Device(number)
     return ArrayDevice(xp, device)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .fixed_point import FixedPoint
-from .partners import Level, Partners, Sides
+from .partners import Level, Partners
 from .preference_pairs import ArrayPairs
 from .windows import Windows
 
@@ -23,12 +23,15 @@ class PartnerSums(ABC):
     """Sums over the partners j of every document i, each times the weight of j.
 
     For two margins, these are the partners active at the first only. Arrays given come in the order
-    of scores; results in the last order of `Partners`.
+    of scores; results in the last order of `Partners`. Pairs of results are those over the better
+    partners, and over the worse ones.
 
     Attributes
     ----------
+    slot, score : array of shape (n_samples,)
+        As in `Windows`.
     n_better, n_worse : array of shape (n_samples,), float64
-        How much the partners weigh that are more, and that are less relevant.
+        How much the partners weigh.
     is_exact : bool
         Whether sums are those of the very numbers given, but for a last rounding.
     """
@@ -36,24 +39,26 @@ class PartnerSums(ABC):
     is_exact = False
 
     def __init__(self, pairs: ArrayPairs, windows: Windows) -> None:
-        self._pairs, self._windows, self._device = pairs, windows, pairs.device
+        self._pairs, self._device = pairs, pairs.device
+        self.slot, self.score = windows.slot, windows.score
         self._partners = Partners(pairs, windows)
         self.n_better, self.n_worse = self.counts(0)
 
     @abstractmethod
-    def counts(self, window: int) -> Sides:
-        """Return what the better and the worse partners in a window weigh."""
+    def counts(self, window: int) -> list[Any]:
+        """Return what the partners in a window weigh, by side."""
 
     @abstractmethod
     def differences(self, v: Any, *, precise: bool = False) -> Any:
         """Return the sum of ``v_i - v_j`` over all partners.
 
-        Without `precise`, v may be rounded to about a millionth of a millionth of its largest.
+        Unless `precise`, v may be rounded to ``2**-60 * longest`` of its largest, `longest` being
+        the size of the longest query.
         """
 
     @abstractmethod
-    def slacks(self, margin: float) -> Sides:
-        """Return the sums of ``margin - z``, with z the difference of scores of a pair."""
+    def slacks(self, margin: float) -> list[Any]:
+        """Return the sums of ``margin - z``, z the difference of scores of a pair, by side."""
 
     def last(self, values: Any) -> Any:
         """Bring values from the order of scores to the last order."""
@@ -71,35 +76,33 @@ class PlainSums(PartnerSums):
 
     is_exact = True
 
-    def counts(self, window: int) -> Sides:  # noqa: D102
-        xp, int64 = self._device.xp, self._device.int64
-        better, worse = self._partners.by_side(self._partners.lengths(window), int64)
-        return xp.astype(better, xp.float64), xp.astype(worse, xp.float64)
+    def counts(self, window: int) -> list[Any]:  # noqa: D102
+        lengths = self._partners.lengths(window)
+        sides = self._partners.add_up(lengths, self._device.int64, by_side=True)
+        return [self._device.xp.astype(n, self._device.float64) for n in sides]
 
     def differences(self, v: Any, *, precise: bool = False) -> Any:  # noqa: D102
         n = self._whole(self.n_better + self.n_worse)
         fixed = self._fixed_point(v, n_digits=2 if precise else 1)
-        return fixed.number(
-            [
-                n * self.last(digit)
-                - self._partners.total(self._partners.run_sums(digit, 0), self._device.int64)
-                for digit in fixed.digits(v)
-            ]
-        )
-
-    def slacks(self, margin: float) -> Sides:  # noqa: D102
-        n_better, n_worse = self._whole(self.n_better), self._whole(self.n_worse)
-        score = self._windows.score
-        fixed = self._fixed_point(score, at_least=abs(margin))
-        margins = fixed.digits(self._device.xp.full_like(score[:1], margin))
-        better, worse = [], []
-        for digit, rho in zip(fixed.digits(score), margins, strict=True):
+        differences = []
+        for digit in fixed.digits(v):
             run_sums = self._partners.run_sums(digit, 0)
-            of_better, of_worse = self._partners.by_side(run_sums, self._device.int64)
+            [of_partners] = self._partners.add_up(run_sums, self._device.int64)
+            differences.append(n * self.last(digit) - of_partners)
+        return fixed.number(differences)
+
+    def slacks(self, margin: float) -> list[Any]:  # noqa: D102
+        n_better, n_worse = self._whole(self.n_better), self._whole(self.n_worse)
+        fixed = self._fixed_point(self.score, at_least=abs(margin))
+        margins = fixed.digits(self._device.xp.full_like(self.score[:1], margin))
+        better, worse = [], []
+        for digit, rho in zip(fixed.digits(self.score), margins, strict=True):
+            run_sums = self._partners.run_sums(digit, 0)
+            sides = self._partners.add_up(run_sums, self._device.int64, by_side=True)
             own = self.last(digit)
-            better.append(n_better * (rho + own) - of_better)
-            worse.append(n_worse * (rho - own) + of_worse)
-        return fixed.number(better), fixed.number(worse)
+            better.append(n_better * (rho + own) - sides[0])
+            worse.append(n_worse * (rho - own) + sides[1])
+        return [fixed.number(better), fixed.number(worse)]
 
     def _whole(self, counts: Any) -> Any:
         return self._device.xp.astype(counts, self._device.int64)
@@ -108,33 +111,34 @@ class PlainSums(PartnerSums):
 class WeightedSums(PartnerSums):
     """Pairs weighted by the weights of their documents."""
 
-    def counts(self, window: int) -> Sides:  # noqa: D102
-        return self._sums(self._weight, window)
+    def counts(self, window: int) -> list[Any]:  # noqa: D102
+        return self._sums(self._weight, window, by_side=True)
 
     def differences(self, v: Any, *, precise: bool = False) -> Any:  # noqa: D102
-        of_better, of_worse = self._sums(self._weight * v, 0)
-        return (self.n_better + self.n_worse) * self.last(v) - (of_better + of_worse)
+        [of_partners] = self._sums(self._weight * v, 0)
+        return (self.n_better + self.n_worse) * self.last(v) - of_partners
 
-    def slacks(self, margin: float) -> Sides:  # noqa: D102
-        score = self._windows.score
-        of_better, of_worse = self._sums(self._weight * score, 0)
-        own = self.last(score)
+    def slacks(self, margin: float) -> list[Any]:  # noqa: D102
+        of_better, of_worse = self._sums(self._weight * self.score, 0, by_side=True)
+        own = self.last(self.score)
         better = self.n_better * (margin + own) - of_better
-        return better, self.n_worse * (margin - own) + of_worse
+        return [better, self.n_worse * (margin - own) + of_worse]
 
     @property
     def _weight(self) -> Any:
-        """By place in the order of scores: the weight of the document."""
-        return self._device.take(self._pairs.inner, self._windows.slot)
+        """In the order of scores: the weight of the document."""
+        return self._device.take(self._pairs.inner, self.slot)
 
-    def _sums(self, values: Any, window: int) -> Sides:
+    def _sums(self, values: Any, window: int, *, by_side: bool = False) -> list[Any]:
+        """Sum over all partners or, by side, over better and worse ones."""
         fixed = self._fixed_point(values)
-        sides = [
-            self._partners.by_side(self._partners.run_sums(digit, window), self._device.int64)
+        digits = [
+            self._partners.add_up(
+                self._partners.run_sums(digit, window), self._device.int64, by_side=by_side
+            )
             for digit in fixed.digits(values)
         ]
-        better, worse = (fixed.number(list(digits)) for digits in zip(*sides, strict=True))
-        return better, worse
+        return [fixed.number(list(side)) for side in zip(*digits, strict=True)]
 
 
 class GapSums(WeightedSums):
@@ -147,25 +151,25 @@ class GapSums(WeightedSums):
     @property
     def _weight(self) -> Any:
         if self._pairs.inner is None:
-            return self._device.xp.ones_like(self._windows.score)
+            return self._device.xp.ones_like(self.score)
         return super()._weight
 
-    def _sums(self, values: Any, window: int) -> Sides:
-        return self._partners.by_side(self._run_sums(values, window), self._device.float64)
+    def _sums(self, values: Any, window: int, *, by_side: bool = False) -> list[Any]:
+        sums = self._run_sums(values, window)
+        return self._partners.add_up(sums, self._device.float64, by_side=by_side)
 
     def _run_sums(self, values: Any, window: int) -> Iterator[Any]:
         """Yield the sums of values times gaps over the runs, level by level."""
         take, xp = self._device.take, self._device.xp
-        labels = take(self._pairs.labels, self._windows.slot)
+        labels = take(self._pairs.labels, self.slot)
         for level in self._partners.levels:
-            own_part = xp.abs(labels - level.split.label)
+            own_way = xp.abs(labels - level.split.label)
             labels, values = take(labels, level.source), take(values, level.source)
-            other_part = xp.abs(labels - level.split.label)
-            yield self._run_sum(level, other_part * values, window) + own_part * self._run_sum(
-                level, values, window
-            )
+            way = xp.abs(labels - level.split.label)
+            of_ways = self._sum_run(level, way * values, window)
+            yield of_ways + own_way * self._sum_run(level, values, window)
 
-    def _run_sum(self, level: Level, values: Any, window: int) -> Any:
+    def _sum_run(self, level: Level, values: Any, window: int) -> Any:
         fixed = self._fixed_point(values)
         digits = fixed.digits(values)
-        return fixed.number([self._partners.sum_run(level, d, window) for d in digits])
+        return fixed.number([self._partners.sum_run(level, digit, window) for digit in digits])

@@ -19,7 +19,6 @@ from .preference_pairs import ArrayPairs, Split
 from .windows import Windows
 
 Run = tuple[Any, Any]  # begin, end
-Sides = tuple[Any, Any]  # of better partners, of worse ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +121,16 @@ class Partners:
         sums = self._device.prefix_sums(values, self._device.int64)
         return self._device.take(sums, end) - self._device.take(sums, begin)
 
-    def total(self, sums: Iterable[Any], dtype: Any) -> Any:
-        """Add up the sums over runs of all levels."""
-        total = self._device.zeros(self._pairs.n_samples, dtype)
+    def add_up(self, sums: Iterable[Any], dtype: Any, *, by_side: bool = False) -> list[Any]:
+        """Add up the sums over runs of all levels: [all], or [of better partners, of worse]."""
+        xp, zeros = self._device.xp, self._device.zeros(self._pairs.n_samples, dtype)
+        totals = [zeros, zeros] if by_side else [zeros]
         for level, found in zip(self.levels, sums, strict=True):
-            total = self._device.take(total + found, level.source)
-        return total
-
-    def by_side(self, sums: Iterable[Any], dtype: Any) -> Sides:
-        """Add up the sums over runs: over better partners, and over worse ones."""
-        xp, take = self._device.xp, self._device.take
-        better = worse = self._device.zeros(self._pairs.n_samples, dtype)
-        for level, found in zip(self.levels, sums, strict=True):
-            better = take(xp.where(level.is_worse, better + found, better), level.source)
-            worse = take(xp.where(level.is_worse, worse, worse + found), level.source)
-        return better, worse
+            parts = [found]
+            if by_side:
+                parts = [xp.where(level.is_worse, found, 0), xp.where(level.is_worse, 0, found)]
+            totals = [
+                self._device.take(total + part, level.source)
+                for total, part in zip(totals, parts, strict=True)
+            ]
+        return totals

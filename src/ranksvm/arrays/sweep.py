@@ -64,12 +64,11 @@ class ArraySweep:
         }
         with np.errstate(over="ignore", invalid="ignore"):
             windows = Windows(pairs, xp.where(finite, scores, 0.0), margins)
-            self._slot, self._by_score = windows.slot, windows.score
             self._sums = partner_sums(pairs, windows)
-            slot = self._sums.last(windows.slot)
+            slot = self._sums.last(self._sums.slot)
             self._outer = 1.0 if pairs.outer is None else self._device.take(pairs.outer, slot)
             self._place = self._device.inverse(pairs.rows(slot))
-            derivative, terms = finish[loss](self._sums.last(windows.score))
+            derivative, terms = finish[loss](self._sums.last(self._sums.score))
         self.gradient: Any = self._by_row(derivative)
         terms["not_finite"] = xp.astype(~finite, self._device.float64)
         total = dict(zip(terms, self._device.totals(list(terms.values())), strict=True))
@@ -98,7 +97,7 @@ class ArraySweep:
         sums, xp, margin = self._sums, self._device.xp, self._margin
         balance = self._outer * (sums.n_better - sums.n_worse)
         active = self._outer * sums.n_better
-        product = self._outer * sums.differences(self._by_score, precise=True)
+        product = self._outer * sums.differences(sums.score, precise=True)
         magnitude = margin**2 * active + xp.abs(2 * margin * balance * score)
         magnitude = magnitude + xp.abs(product * score)
         if not sums.is_exact:  # differences of two sums are as inexact as these
@@ -146,7 +145,7 @@ class ArraySweep:
 
     def rows(self) -> Any:
         """Return the row at each position, that is in order of query, then score."""
-        return self._pairs.rows(self._slot)
+        return self._pairs.rows(self._sums.slot)
 
     def laplacian(self, v: Any, n_threads: int = 1) -> Any:
         """Return ``M v``, for v of shape (n_samples,) or (n_samples, k).
@@ -156,5 +155,5 @@ class ArraySweep:
         if v.ndim == 2:
             columns = [self.laplacian(v[:, k]) for k in range(v.shape[1])]
             return self._device.xp.stack(columns, axis=1)
-        by_score = self._device.take(self._pairs.by_slot(v), self._slot)
+        by_score = self._device.take(self._pairs.by_slot(v), self._sums.slot)
         return self._by_row(self._outer * self._sums.differences(by_score))
