@@ -5,8 +5,13 @@ import pytest
 from hypothesis import note
 
 import reference
+from ranksvm.arrays.device import ArrayDevice
 from ranksvm.pair_loss import COUNTINGS
 from ranksvm.queries import QueryGroups
+
+# Every way of finding the active pairs, by the arguments of a loss.
+WAYS = {name: {"counting": name} for name in COUNTINGS}
+WAYS["arrays"] = {"device": ArrayDevice.named("numpy")}
 
 
 def make_problem(seed, n=30, d=4, n_queries=3, n_levels=4):
@@ -40,16 +45,16 @@ def assert_optimal(model, w, value, known=0.0):
 
 
 def make_losses(Loss, ranking, **options):
-    """The loss with each way of counting."""
+    """The loss with each way of counting, and on arrays."""
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
     weights = dict(ranking.weights)
     if ranking.query_weight is not None:
         first = groups.indptr[:-1]
         rows = first if groups.order is None else groups.order[first]
         weights["query_weight"] = ranking.query_weight[rows]
-    for counting in COUNTINGS:
-        note(f"{counting=}")
-        yield Loss(ranking.y, groups, counting=counting, **weights, **options)
+    for way, arguments in WAYS.items():
+        note(f"{way=}")
+        yield Loss(ranking.y, groups, **arguments, **weights, **options)
 
 
 def pairs_of(ranking):

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
-from cases import absolute_terms, assert_rows_close, make_losses, pairs_of
+from cases import WAYS, absolute_terms, assert_rows_close, make_losses, pairs_of
 from ranksvm.pair_loss import COUNTINGS, Hinge, SquaredHinge
 from ranksvm.queries import QueryGroups
 
 MARGINS = [1.0, 0.5, 2.0]
 
-every_counting = pytest.mark.parametrize("counting", COUNTINGS)
+every_counting = pytest.mark.parametrize("counting", WAYS)
 every_loss = pytest.mark.parametrize("Loss", [SquaredHinge, Hinge])
 
 
@@ -144,8 +144,8 @@ def test_scores_in_general_position(y, seed, offset):
     pairs = reference.enumerate_pairs(y)
     value = reference.squared_hinge(pairs, scores)
     gradient = reference.squared_hinge_gradient(pairs, scores)
-    for counting in COUNTINGS:
-        evaluation = SquaredHinge(y, counting=counting).evaluate(scores)
+    for counting in WAYS:
+        evaluation = SquaredHinge(y, **WAYS[counting]).evaluate(scores)
         assert evaluation.value == pytest.approx(value, rel=1e-10, abs=1e-300)
         np.testing.assert_allclose(evaluation.gradient, gradient, rtol=1e-10, atol=1e-10)
 
@@ -159,7 +159,7 @@ def test_small_value_of_clusters_far_apart(unit, weighted, counting):
     scores = strategies.FAR * (y // 2) + rng.integers(-24, 24, 60) * unit
     weight = 10 ** rng.uniform(-1, 1, 60) if weighted else None
     pairs = reference.enumerate_pairs(y, sample_weight=weight)
-    evaluation = SquaredHinge(y, sample_weight=weight, counting=counting).evaluate(scores)
+    evaluation = SquaredHinge(y, sample_weight=weight, **WAYS[counting]).evaluate(scores)
     assert evaluation.value == pytest.approx(reference.squared_hinge(pairs, scores), rel=1e-8)
     gradient = reference.squared_hinge_gradient(pairs, scores)
     np.testing.assert_allclose(evaluation.gradient, gradient, rtol=1e-8)
@@ -194,13 +194,13 @@ def exact_sums(y, scores, z):
     return value / 64 / 2, gradient / 8, product
 
 
-@pytest.mark.parametrize("counting", [name for name in COUNTINGS if name != "pairs"])
+@pytest.mark.parametrize("counting", [name for name in WAYS if name != "pairs"])
 @pytest.mark.parametrize(("n", "n_levels"), [(2_200, 2_200), (20_000, 40), (150_000, 3)])
 def test_large_query(n, n_levels, counting):
     y, scores = eighths(n, n, n_levels)
     z = np.random.default_rng(1).integers(-9, 9, n)
     value, gradient, product = exact_sums(y, scores, z)
-    evaluation = SquaredHinge(y, counting=counting, n_threads=2).evaluate(scores)
+    evaluation = SquaredHinge(y, **WAYS[counting], n_threads=2).evaluate(scores)
     assert evaluation.value == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(
         evaluation.gradient, gradient, rtol=1e-9, atol=1e-12 * np.abs(gradient).max()
@@ -221,7 +221,7 @@ def large_rankings(name):
 def evaluate_with(n_threads, y, groups, counting, weights):
     rng = np.random.default_rng(6)
     scores, V = rng.normal(size=len(y)), rng.normal(size=(len(y), 9))
-    options = {"counting": counting, "n_threads": n_threads}
+    options = {**WAYS[counting], "n_threads": n_threads}
     if weights != "none":
         options["sample_weight"] = rng.uniform(0.1, 10, len(y))
     if weights == "gaps":
@@ -284,7 +284,7 @@ def test_inputs_are_left_alone(counting):
         QueryGroups.from_qid(qid, 500),
         sample_weight=weight,
         query_weight=query_weight,
-        counting=counting,
+        **WAYS[counting],
     )
     loss.evaluate(scores).hessian_product(V)
     assert all(map(np.array_equal, inputs, copies))
@@ -293,7 +293,7 @@ def test_inputs_are_left_alone(counting):
 @every_counting
 def test_an_evaluation_outlives_the_next(counting):
     y, scores = eighths(3, 200, 5)
-    loss = SquaredHinge(y, counting=counting)
+    loss = SquaredHinge(y, **WAYS[counting])
     first, z = loss.evaluate(scores), np.arange(200.0)
     gradient, product = first.gradient.copy(), first.hessian_product(z).copy()
     loss.evaluate(-scores).hessian_product(z)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reference
-from cases import assert_optimal, make_problem, optimum
+from cases import WAYS, assert_optimal, make_problem, optimum
 from config_files import TRAINING, output_of, write_data
 from ranksvm import RankSVM, dump_svmlight, load_model, ranksvm_path
 from ranksvm.cli import main
@@ -16,7 +16,7 @@ from ranksvm.names import LOSSES
 from ranksvm.pair_loss import COUNTINGS, Hinge, SmoothedHinge, SquaredHinge
 from ranksvm.queries import QueryGroups
 
-every_counting = pytest.mark.parametrize("counting", COUNTINGS)
+every_counting = pytest.mark.parametrize("counting", WAYS)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 
 LABELS = {
@@ -35,7 +35,7 @@ def test_labels_of_any_size_and_place(name, counting):
     rng = np.random.default_rng(0)
     y, scores, V = LABELS[name](rng.integers(0, 40, 60)), rng.normal(size=60), np.eye(60)
     pairs = reference.enumerate_pairs(y, pair_weight="gap")
-    options = {"pair_weight": "gap", "counting": counting}
+    options = {"pair_weight": "gap", **WAYS[counting]}
     hinge, squared = Hinge(y, **options).evaluate(scores), SquaredHinge(y, **options)
     assert squared.n_pairs == pytest.approx(pairs.weight.sum(), rel=1e-13)
     assert hinge.value == pytest.approx(reference.hinge(pairs, scores), rel=1e-13)
@@ -61,7 +61,7 @@ def test_a_small_gap_is_not_lost_beside_large_labels(distance, counting):
     pairs = reference.enumerate_pairs(y, pair_weight="gap")
     active = reference.slack(pairs, scores) > 0
     assert pairs.weight[active].max() <= 1 < distance / 2 < pairs.weight.max()
-    here = SquaredHinge(y, pair_weight="gap", counting=counting).evaluate(scores)
+    here = SquaredHinge(y, pair_weight="gap", **WAYS[counting]).evaluate(scores)
     assert here.value == pytest.approx(reference.squared_hinge(pairs, scores), rel=1e-12)
     gradient = reference.squared_hinge_gradient(pairs, scores)
     np.testing.assert_allclose(here.gradient, gradient, rtol=1e-11, atol=1e-12)
@@ -69,7 +69,7 @@ def test_a_small_gap_is_not_lost_beside_large_labels(distance, counting):
     np.testing.assert_allclose(here.hessian_product(np.eye(50)), 2 * M, rtol=1e-11, atol=1e-13)
 
 
-@every_counting
+@pytest.mark.parametrize("counting", COUNTINGS)
 def test_whole_labels_are_exact_wherever_they_lie(counting):
     rng = np.random.default_rng(2)
     k, scores = rng.integers(0, 30, 500), rng.normal(size=500)
@@ -106,10 +106,10 @@ def many_levels():
     return y, scores, v, value, smoothing, gradient, 2 * product
 
 
-@pytest.mark.parametrize("counting", ["merge", "tree", "pairs"])
+@pytest.mark.parametrize("counting", ["merge", "tree", "pairs", "arrays"])
 def test_many_levels(many_levels, counting):
     y, scores, v, value, smoothing, gradient, product = many_levels
-    loss = SmoothedHinge(y, pair_weight="gap", counting=counting, width=0.5, n_threads=2)
+    loss = SmoothedHinge(y, pair_weight="gap", **WAYS[counting], width=0.5, n_threads=2)
     here = loss.evaluate(scores)
     assert here.value == pytest.approx(value, rel=1e-12)
     assert here.smoothing == pytest.approx(smoothing, rel=1e-11)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -68,21 +70,16 @@ class ArrayDevice:
         RuntimeError
             If there is no such GPU.
         """
-        library, _, place = name.partition(":")
-        if name in ("numpy", "torch", "torch:cpu"):
-            xp = _namespace(library)
-            return cls(xp, "cpu" if library == "numpy" else xp.device("cpu"))
-        if library == "torch":
-            library, _, number = place.partition(":")
-            libraries = ["torch"]
-        else:
-            number = place
-            libraries = ["cupy"] if library == "cupy" else ["cupy", "torch"]
-        if library not in ("cuda", "cupy") or not (number == "" or number.isdecimal()):
+        if name in ("numpy", "torch"):
+            xp = _namespace(name)
+            return cls(xp, "cpu" if name == "numpy" else xp.device("cpu"))
+        gpu = re.fullmatch(r"(cuda|cupy|torch:cuda)(?::(\d+))?", name)
+        if not gpu:
             raise ValueError(
                 f"device must be 'numpy', 'torch', 'cuda' or, say, 'cuda:1', not {name!r}"
             )
-        return _gpu(_first_installed(libraries), int(number or 0))
+        libraries = {"cuda": ["cupy", "torch"], "cupy": ["cupy"], "torch:cuda": ["torch"]}
+        return _gpu(_first_installed(libraries[gpu[1]]), int(gpu[2] or 0))
 
     @property
     def float64(self) -> Any:
@@ -142,10 +139,11 @@ class ArrayDevice:
 
     def totals(self, vectors: list[Any]) -> list[float]:
         """Add up vectors of float64 in pieces of a fixed size, and bring the sums to the host."""
-        n_whole = len(vectors[0]) // PIECE * PIECE
+        n_pieces = len(vectors[0]) // PIECE
+        n_whole = n_pieces * PIECE
         sums = []
         for vector in vectors:
-            pieces = self.xp.reshape(vector[:n_whole], (-1, PIECE))
+            pieces = self.xp.reshape(vector[:n_whole], (n_pieces, PIECE))
             sums += [self.xp.sum(pieces, axis=1), self.xp.sum(vector[n_whole:], keepdims=True)]
         on_host = self.to_host(self.xp.concat(sums)).reshape(len(vectors), -1)
         return [float(total) for total in on_host.sum(axis=1)]
@@ -181,27 +179,25 @@ def _namespace(library: str) -> Any:
 
 
 def _first_installed(libraries: list[str]) -> Any:
+    _array_api_compat()
     for library in libraries:
-        try:
+        with suppress(ImportError):
             return _namespace(library)
-        except ImportError:
-            if library == libraries[-1]:
-                raise ImportError(
-                    f"a GPU needs {' or '.join(libraries)}, of which none is installed; "
-                    "install one, or compute on the processor"
-                ) from None
-    raise AssertionError
+    raise ImportError(
+        f"a GPU needs {' or '.join(libraries)}, which is not installed; install it, or compute on "
+        "the processor"
+    )
 
 
 def _gpu(xp: Any, number: int) -> ArrayDevice:
     """Return the GPU of this number, if there is one."""
+    name = "torch" if is_torch(xp) else "cupy"
+    cuda = import_module(f"{name}.cuda")
     try:
-        count = xp.cuda.device_count() if is_torch(xp) else xp.cuda.runtime.getDeviceCount()
+        count = cuda.device_count() if is_torch(xp) else cuda.runtime.getDeviceCount()
     except RuntimeError:  # of CuPy, without a driver
         count = 0
     if number >= count:
-        library = "Torch" if is_torch(xp) else "CuPy"
-        found = f"{library} sees {count or 'no'} GPU{'s' if count > 1 else ''}"
+        found = f"{name} sees {count or 'no'} GPU{'s' if count > 1 else ''}"
         raise RuntimeError(f"there is no GPU {number}: {found}; compute on the processor instead")
-    device = xp.device(f"cuda:{number}") if is_torch(xp) else xp.cuda.Device(number)
-    return ArrayDevice(xp, device)
+    return ArrayDevice(xp, xp.device(f"cuda:{number}") if is_torch(xp) else cuda.Device(number))

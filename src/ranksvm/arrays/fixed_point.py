@@ -29,7 +29,7 @@ class FixedPoint:
     def __init__(self, device: ArrayDevice, largest: Any, n_terms: int, n_digits: int = 2) -> None:
         xp = self._xp = device.xp
         n_bits = 60 - n_terms.bit_length()  # three times n_terms digits fit into 62 bits
-        normal = xp.where(largest > 2.0**-900, largest, 2.0**-900)
+        normal = xp.where(largest > 2.0**-960, largest, 2.0**-960)  # the scale must not overflow
         self._scale = 2.0 ** (n_bits - 1 - xp.floor(xp.log2(normal)))
         self._ratio = 2.0**n_bits
         self._n_digits = n_digits

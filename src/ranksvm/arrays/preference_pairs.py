@@ -86,7 +86,7 @@ class ArrayPairs:
     ) -> None:
         self.device = device
         self.n_samples, self.n_queries = groups.n_samples, groups.n_queries
-        self.place_dtype = device.int32 if self.n_samples < 2**31 - 1 else device.int64
+        self.place_dtype = device.int32 if self.n_samples < 2**30 else device.int64
         sizes = np.diff(groups.indptr)
         self.longest = int(sizes.max(initial=0))
         self.row = None if groups.order is None else self._places(groups.order)

@@ -46,7 +46,7 @@ class ArraySweep:
     Raises
     ------
     ValueError
-        If a score is not finite.
+        If a score is not finite, or there is not one for each row; if the width is not above 0.
     """
 
     def __init__(
@@ -54,6 +54,9 @@ class ArraySweep:
     ) -> None:
         self._pairs, self._device = pairs, pairs.device
         self._margin, self._width = margin, width
+        if loss == "smoothed_hinge" and not width > 0:
+            raise ValueError(f"the width of the smoothed hinge must be above 0, not {width}")
+        self._check_rows("scores", scores)
         xp = self._device.xp
         finite = xp.isfinite(scores)
         margins = (margin, margin - width) if loss == "smoothed_hinge" else (margin,)
@@ -135,6 +138,11 @@ class ArraySweep:
     def _degree(self) -> Any:
         return self._outer * (self._sums.n_better + self._sums.n_worse)
 
+    def _check_rows(self, name: str, values: Any) -> None:
+        n = self._pairs.n_samples
+        if values.shape[0] != n:
+            raise ValueError(f"{name} has {values.shape[0]} rows where there are {n}")
+
     def _by_row(self, last: Any) -> Any:
         """Bring values from the last order to that of rows."""
         return self._device.take(last, self._place)
@@ -152,6 +160,7 @@ class ArraySweep:
 
         The library of the arrays decides on threads, whatever `n_threads` is.
         """
+        self._check_rows("v", v)
         if v.ndim == 2:
             columns = [self.laplacian(v[:, k]) for k in range(v.shape[1])]
             return self._device.xp.stack(columns, axis=1)

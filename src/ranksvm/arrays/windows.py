@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .preference_pairs import ArrayPairs
@@ -28,8 +29,6 @@ class Windows:
         The document at each place.
     score : array of shape (n_samples,)
         Its score, shifted to be small, without effect on losses.
-    begin, end : array of shape (n_samples,)
-        Where its query begins and ends.
     ends, firsts : list of array of shape (n_samples,)
         The windows, for each margin.
     """
@@ -40,7 +39,6 @@ class Windows:
         by_slot = pairs.by_slot(scores) + 0.0  # -0 sorts with 0
         self.slot = pairs.sort_by_query(xp.argsort(by_slot, stable=True))
         score = device.take(by_slot, self.slot)
-        self.begin, self.end = pairs.begin, pairs.end
         self.ends = [self._window_end(score, margin) for margin in margins]
         places = device.arange(pairs.n_samples, pairs.place_dtype)
         self.firsts = [
@@ -55,15 +53,15 @@ class Windows:
         By bisection, so that the very comparison decides that defines active pairs.
         """
         device, xp = self._pairs.device, self._pairs.device.xp
-        low, high = self.begin, self.end
-        for _ in range(self._pairs.longest.bit_length()):
-            middle = low + (high - low) // 2
-            is_open = low < high
-            there = device.take(score, xp.where(is_open, middle, self.begin))
-            inside = is_open & (there - score < margin)
-            low = xp.where(inside, middle + 1, low)
-            high = xp.where(inside, high, xp.where(is_open, middle, high))
-        return low
+        n_bits = self._pairs.longest.bit_length()
+        beyond = xp.full_like(score[:1], math.inf)
+        padded = xp.concat([score, xp.broadcast_to(beyond, (1 << n_bits,))])
+        end, last = self._pairs.begin, self._pairs.end
+        for bit in reversed(range(n_bits)):
+            further = end + (1 << bit)
+            inside = device.take(padded, further - 1) - score < margin
+            end = xp.where(inside & (further <= last), further, end)
+        return end
 
     def _shift(self, score: Any, margin: float) -> Any:
         """Shift scores to be small.
