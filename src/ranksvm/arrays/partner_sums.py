@@ -64,6 +64,10 @@ class PartnerSums(ABC):
         """Bring values from the order of scores to the last order."""
         return self._device.take(values, self._partners.origin)
 
+    def forget_inner(self) -> None:
+        """Free what only counts of partners active at both of two margins need."""
+        self._partners.forget_inner()
+
     def _fixed_point(self, values: Any, at_least: float = 0.0, n_digits: int = 2) -> FixedPoint:
         xp = self._device.xp
         largest = xp.max(xp.abs(values))

@@ -109,6 +109,11 @@ class Partners:
             begin, end = level.runs[window]
             yield self._device.xp.astype(end - begin, self._device.int64)
 
+    def forget_inner(self) -> None:
+        """Free the runs of the partners active at both of two margins."""
+        for level in self.levels:
+            del level.runs[1:]
+
     def run_sums(self, values: Any, window: int) -> Iterator[Any]:
         """Yield the sums of whole numbers over the runs, level by level."""
         for level in self.levels:

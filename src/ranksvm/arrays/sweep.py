@@ -115,6 +115,7 @@ class ArraySweep:
     def _finish_smoothed_hinge(self, score: Any) -> tuple[Any, Terms]:
         sums, xp, margin, width = self._sums, self._device.xp, self._margin, self._width
         inner_better, inner_worse = sums.counts(1)
+        sums.forget_inner()
         slack_better, slack_worse = sums.slacks(margin)
         balance = inner_better + sums.n_better - (inner_worse + sums.n_worse)
         balance = self._outer * balance
