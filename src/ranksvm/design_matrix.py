@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .hessian import weight_space_hessian
 from .matrix_views import LastProduct, ScaledColumns, TakenRows
+
+if TYPE_CHECKING:
+    from .pair_loss import SmoothEvaluation
 
 Vector = NDArray[np.float64]
 
@@ -25,7 +29,11 @@ class DesignMatrix:
     shape : tuple of (n_samples, n_features)
     n_stored : int
         Number of stored values.
+    device : None
+        X is on the host.
     """
+
+    device = None
 
     def __init__(self, core: Any, shape: tuple[int, int], n_stored: int) -> None:
         self._core = core
@@ -89,6 +97,10 @@ or float64
         shared = DesignMatrix(LastProduct(self._core), self.shape, self.n_stored)
         return [shared.take(part) for part in rows]
 
+    def zeros(self) -> Vector:
+        """Return the scores of weights that are zero, of shape (n_samples,)."""
+        return np.zeros(self.shape[0])
+
     def dot(self, w: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ w``, of shape (n_samples,)."""
         product: Vector = self._core.dot(w, n_threads=n_threads)
@@ -110,10 +122,21 @@ or float64
         Constant columns get the factor 1.
         """
         share = np.full(self.shape[0], 1.0 / self.shape[0])
-        mean, square = self.t_dot_squares(share, share, n_threads)
-        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-        constant = deviation <= 1e-7 * np.abs(mean)
-        return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+        return column_scales(*self.t_dot_squares(share, share, n_threads))
+
+    def hessian(
+        self,
+        loss: SmoothEvaluation,
+        shift: Vector,
+        scale: Vector,
+        dtype: type[np.floating],
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
+        """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of the loss.
+
+        See `ranksvm.hessian.weight_space_hessian`.
+        """
+        return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
 
     def gather(
         self,
@@ -136,3 +159,18 @@ or float64
         gather = self._core.gather32 if dtype is np.float32 else self._core.gather64
         block: NDArray[np.floating] = gather(*rows, *columns, shift, scale)
         return block
+
+
+def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:
+    """Return the mean of each column and the reciprocal of its standard deviation.
+
+    Constant columns get the factor 1.
+
+    Parameters
+    ----------
+    mean, square : ndarray of shape (n_features,)
+        The means of the columns, and of their squares.
+    """
+    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    constant = deviation <= 1e-7 * np.abs(mean)
+    return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .design_matrix import DesignMatrix
-from .pair_loss import SmoothEvaluation
 from .queries import QueryGroups
 from .threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from .design_matrix import DesignMatrix
+    from .pair_loss import SmoothEvaluation
 
 Matrix = NDArray[np.float64]
 Floats = NDArray[np.floating]

@@ -19,15 +19,18 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arrays.matrix import ArrayMatrix
 from .design_matrix import DesignMatrix
-from .hessian import weight_space_hessian
 from .pair_loss import Hinge, LossEvaluation, SmoothedHinge, SmoothEvaluation, SquaredHinge
 
 Vector = NDArray[np.float64]
+Matrix = DesignMatrix | ArrayMatrix
+Scores = Any  # one number for each row, where the loss lives: of NumPy, or of a device's library
 Loss = SquaredHinge | SmoothedHinge | Hinge
 
 
@@ -36,17 +39,18 @@ class LinearObjective:
 
     Parameters
     ----------
-    X : DesignMatrix, ndarray or CSR matrix of shape (n_samples, n_features)
+    X : DesignMatrix, ArrayMatrix, ndarray or CSR matrix of shape (n_samples, n_features)
     loss : SquaredHinge, SmoothedHinge or Hinge
+        On the device of X.
     c : float
         Weight of the loss.
     n_threads : int, default=1
     """
 
-    def __init__(
-        self, X: ArrayLike | DesignMatrix, loss: Loss, c: float, n_threads: int = 1
-    ) -> None:
-        self.X = X if isinstance(X, DesignMatrix) else DesignMatrix.from_array(X)
+    def __init__(self, X: ArrayLike | Matrix, loss: Loss, c: float, n_threads: int = 1) -> None:
+        if not isinstance(X, (DesignMatrix, ArrayMatrix)):
+            X = DesignMatrix.from_array(X)
+        self.X: Matrix = X
         self.loss = loss
         self.c = float(c)
         self.n_threads = n_threads
@@ -70,7 +74,7 @@ class LinearObjective:
     def evaluate(self, w: ArrayLike) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,)."""
         weights = np.ascontiguousarray(w, dtype=np.float64)
-        scores = self.X.dot(weights, self.n_threads) if weights.any() else np.zeros(self.X.shape[0])
+        scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
 
     def smoothed(self) -> LinearObjective:
@@ -84,12 +88,13 @@ class LinearEvaluation:
     Attributes
     ----------
     weights : ndarray of shape (n_features,)
-    scores : ndarray of shape (n_samples,)
+    scores : array of shape (n_samples,)
+        Where the loss lives.
     value : float
     """
 
     def __init__(
-        self, objective: LinearObjective, weights: Vector, scores: Vector, loss: LossEvaluation
+        self, objective: LinearObjective, weights: Vector, scores: Scores, loss: LossEvaluation
     ) -> None:
         self.weights, self.scores = weights, scores
         self.loss = loss
@@ -155,11 +160,11 @@ class LinearEvaluation:
             raise TypeError("the hinge loss has no second derivatives; use the smoothed hinge")
         return self.loss
 
-    def image(self, p: Vector) -> Vector:
+    def image(self, p: Vector) -> Scores:
         """Return ``X p``, how the scores move when the weights move along p."""
         return self._objective.X.dot(p, self._objective.n_threads)
 
-    def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
+    def hessian_product(self, p: Vector, image: Scores | None = None) -> Vector:
         """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX`` (:eq:`hessian`).
 
         `image` is ``X p``, if it is known already.
@@ -208,14 +213,12 @@ class LinearEvaluation:
         """
         objective = self._objective
         shift, scale = objective.standardization
-        scaled = weight_space_hessian(
-            objective.X, self._smooth_loss, shift, scale, dtype, objective.n_threads
-        )
+        scaled = objective.X.hessian(self._smooth_loss, shift, scale, dtype, objective.n_threads)
         scaled *= objective.c
         scaled[np.diag_indices_from(scaled)] += scale**2
         return scaled, scale
 
-    def along(self, p: Vector, image: Vector | None = None) -> Line:
+    def along(self, p: Vector, image: Scores | None = None) -> Line:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
         return Line(self._objective, self, p, self.image(p) if image is None else image)
 
@@ -227,7 +230,7 @@ class Line:
     objective: LinearObjective
     start: LinearEvaluation
     direction: Vector
-    image: Vector
+    image: Scores
 
     @cached_property
     def slope(self) -> float:

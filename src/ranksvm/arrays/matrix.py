@@ -1,0 +1,92 @@
+"""The design matrix X on a device: the interface of `DesignMatrix`, for the array library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..design_matrix import column_scales
+from .hessian import weight_space_hessian
+from .rows import DenseRows, SparseRows
+
+if TYPE_CHECKING:
+    from ..pair_loss import SmoothEvaluation
+    from .device import ArrayDevice
+
+Vector = NDArray[np.float64]
+Array = Any  # of the device's library
+
+
+class ArrayMatrix:
+    """Products with X where it lives; what `DesignMatrix` is for the host.
+
+    Weights, and what else has a number for each feature, are NumPy vectors on the host; scores, and
+    what else has a number for each row, are arrays on the device. All of them are float64, and so
+    are all sums, whatever the storage of X.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+    factors : ndarray of shape (n_features,), optional
+        What each column is multiplied by.
+
+    Attributes
+    ----------
+    device : ArrayDevice
+    shape : tuple of (n_samples, n_features)
+    n_stored : int
+        Number of stored values.
+    """
+
+    def __init__(self, rows: DenseRows | SparseRows, factors: Vector | None = None) -> None:
+        self._rows = rows
+        self._factors = np.ones(rows.shape[1]) if factors is None else factors
+        self.device: ArrayDevice = rows.device
+        self.shape, self.n_stored = rows.shape, rows.n_stored
+
+    def scaled(self, scale: Vector) -> ArrayMatrix:
+        """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
+        return ArrayMatrix(self._rows, self._factors * scale)
+
+    def zeros(self) -> Array:
+        """Return the scores of weights that are zero, of shape (n_samples,)."""
+        return self.device.zeros(self.shape[0], self.device.float64)
+
+    def dot(self, w: Vector, n_threads: int = 1) -> Array:
+        """Return ``X @ w``, of shape (n_samples,), on the device."""
+        return self._rows.dot(self.device.asarray(self._factors * w))
+
+    def t_dot(self, u: Array, n_threads: int = 1) -> Vector:
+        """Return ``X.T @ u``, of shape (n_features,), on the host."""
+        product: Vector = self.device.to_host(self._rows.t_dot(u))
+        return self._factors * product
+
+    def t_dot_squares(self, u: Array, v: Array, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return ``X.T @ u`` and ``(X * X).T @ v``, on the host, from one pass over X."""
+        product, squares = map(self.device.to_host, self._rows.t_dot_squares(u, v))
+        return self._factors * product, self._factors**2 * squares
+
+    def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return the mean of each column and the reciprocal of its standard deviation.
+
+        Constant columns get the factor 1.
+        """
+        share = self.zeros() + 1.0 / self.shape[0]
+        return column_scales(*self.t_dot_squares(share, share))
+
+    def hessian(
+        self,
+        loss: SmoothEvaluation,
+        shift: Vector,
+        scale: Vector,
+        dtype: type[np.floating],
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
+        """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of the loss.
+
+        See `ranksvm.arrays.hessian.weight_space_hessian`.
+        """
+        shift, scale = shift / self._factors, scale * self._factors
+        return weight_space_hessian(self._rows, loss, shift, scale, dtype)

@@ -1,0 +1,194 @@
+"""The rows of X on a device, dense or sparse: the few products that a design matrix is made of.
+
+Whatever the storage, sums over vectors are in float64. Single precision is widened in blocks of
+rows, small enough to stay in a cache, rather than multiplied as it is: of a sum in single precision
+too few digits are left for a certificate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .libraries import name_of
+
+if TYPE_CHECKING:
+    from .device import ArrayDevice
+
+Array = Any  # of the device's library
+BLOCK_BYTES = 1 << 25
+
+
+class DenseRows:
+    """Dense rows, on the device or on the host; from there, blocks of rows follow as needed.
+
+    Parameters
+    ----------
+    device : ArrayDevice
+    X : array of shape (n_samples, n_features), float32 or float64
+        Of the device, or of NumPy to be streamed.
+    """
+
+    def __init__(self, device: ArrayDevice, X: Array, *, streamed: bool = False) -> None:
+        self.device = device
+        self.shape: tuple[int, int] = tuple(X.shape)
+        self.n_stored = self.shape[0] * self.shape[1]
+        self._X = X
+        self._streamed = streamed
+        self._as_it_is = not streamed and X.dtype == device.float64
+
+    def dot(self, w: Array) -> Array:
+        """Return ``X @ w``."""
+        if self._as_it_is:
+            return self._X @ w
+        product = self.device.empty(self.shape[0], self.device.float64)
+        for rows, block in self._blocks():
+            product[rows] = block @ w
+        return product
+
+    def t_dot(self, u: Array) -> Array:
+        """Return ``X.T @ u``."""
+        if self._as_it_is:
+            return self._X.T @ u
+        return self._sum(block.T @ u[rows] for rows, block in self._blocks())
+
+    def t_dot_squares(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+        xp = self.device.xp
+        both = self._sum(
+            xp.stack([block.T @ u[rows], (block * block).T @ v[rows]])
+            for rows, block in self._blocks()
+        )
+        return both[0, :], both[1, :]
+
+    def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
+        """Return ``((X - shift) * scale)[:, first:last]``."""
+        panel = self.device.xp.empty(
+            (self.shape[0], last - first), dtype=self.device.float64, device=self.device.device
+        )
+        for rows, block in self._blocks(slice(first, last)):
+            panel[rows, :] = (block - shift[first:last]) * scale[first:last]
+        return panel
+
+    def t_product(self, B: Array, first: int, shift: Array, scale: Array) -> Array:
+        """Return ``((X - shift) * scale)[:, first:].T @ B`` in the precision of B.
+
+        Blocks of rows are added up in float64.
+        """
+        xp, device = self.device.xp, self.device
+        return self._sum(
+            xp.astype(
+                xp.astype((block - shift[first:]) * scale[first:], B.dtype).T @ B[rows, :],
+                device.float64,
+            )
+            for rows, block in self._blocks(slice(first, None))
+        )
+
+    def _blocks(self, columns: slice = slice(None)) -> Iterator[tuple[slice, Array]]:
+        """Give blocks of rows in float64."""
+        n, d = self.shape
+        size = max(BLOCK_BYTES // (8 * max(d, 1)), 1)
+        for begin in range(0, n, size):
+            rows = slice(begin, min(begin + size, n))
+            block = self._X[rows, columns]
+            if self._streamed:
+                block = self.device.asarray(np.ascontiguousarray(block))
+            yield rows, self.device.xp.astype(block, self.device.float64, copy=False)
+
+    @staticmethod
+    def _sum(parts: Iterator[Array]) -> Array:
+        total = next(parts)
+        for part in parts:
+            total += part
+        return total
+
+
+class SparseRows:
+    """Sparse rows on the device, by rows and by columns, so that no product has to scatter.
+
+    Values are held in float64.
+
+    Parameters
+    ----------
+    device : ArrayDevice
+    indptr, indices, values : arrays of the device
+        Of a CSR matrix.
+    shape : tuple (n_samples, n_features)
+    """
+
+    def __init__(
+        self,
+        device: ArrayDevice,
+        indptr: Array,
+        indices: Array,
+        values: Array,
+        shape: tuple[int, int],
+    ) -> None:
+        xp = device.xp
+        self.device, self.shape = device, shape
+        self.n_stored = int(values.shape[0])
+        values = xp.astype(values, device.float64, copy=False)
+        self._by_row = _csr(device, indptr, indices, values, shape)
+        order = xp.argsort(indices, stable=True)
+        columns = indices[order]
+        places = xp.arange(shape[1] + 1, dtype=indices.dtype, device=device.device)
+        # Where a column begins among the sorted ones, and the row of each value.
+        self._indptr = xp.astype(xp.searchsorted(columns, places), indices.dtype, copy=False)
+        rows = xp.searchsorted(xp.astype(indptr, order.dtype, copy=False), order, side="right") - 1
+        self._rows = xp.astype(rows, indices.dtype, copy=False)
+        self._values = values[order]
+        self._by_column = self._transposed(self._values)
+
+    def _transposed(self, values: Array) -> Any:
+        n, d = self.shape
+        return _csr(self.device, self._indptr, self._rows, values, (d, n))
+
+    def dot(self, w: Array) -> Array:
+        """Return ``X @ w``."""
+        return self._by_row @ w
+
+    def t_dot(self, u: Array) -> Array:
+        """Return ``X.T @ u``."""
+        return self._by_column @ u
+
+    def t_dot_squares(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Return ``X.T @ u`` and ``(X * X).T @ v``."""
+        return self._by_column @ u, self._transposed(self._values * self._values) @ v
+
+    def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
+        """Return ``((X - shift) * scale)[:, first:last]``, dense."""
+        device, xp = self.device, self.device.xp
+        begin, end = int(self._indptr[first]), int(self._indptr[last])
+        places = xp.arange(begin, end, dtype=self._indptr.dtype, device=device.device)
+        column = xp.searchsorted(self._indptr[first + 1 : last + 1], places, side="right")
+        panel = xp.zeros((self.shape[0], last - first), dtype=device.float64, device=device.device)
+        row = xp.astype(self._rows[begin:end], column.dtype, copy=False)
+        panel[row, column] = self._values[begin:end]
+        panel -= shift[first:last]
+        panel *= scale[first:last]
+        return panel
+
+    def t_product(self, B: Array, first: int, shift: Array, scale: Array) -> Array:
+        """Return ``((X - shift) * scale)[:, first:].T @ B``."""
+        xp = self.device.xp
+        B = xp.astype(B, self.device.float64, copy=False)
+        product = (self._by_column @ B)[first:, :] - shift[first:, None] * xp.sum(B, axis=0)
+        return product * scale[first:, None]
+
+
+def _csr(
+    device: ArrayDevice, indptr: Array, indices: Array, values: Array, shape: tuple[int, int]
+) -> Any:
+    """Return a CSR matrix of the device's library, which shares the arrays."""
+    library = name_of(device.xp)
+    if library == "torch":
+        with warnings.catch_warnings():
+            # That its sparse tensors are young, and that their invariants are not checked.
+            warnings.simplefilter("ignore", UserWarning)
+            return import_module("torch").sparse_csr_tensor(indptr, indices, values, shape)
+    sparse = import_module("cupyx.scipy.sparse" if library == "cupy" else "scipy.sparse")
+    return sparse.csr_matrix((values, indices, indptr), shape=shape)
