@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .design_matrix import DesignMatrix
+from .arrays.libraries import library_of, to_host
+from .arrays.placement import design_matrix
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
 from .progress import IterationTable
@@ -72,9 +73,19 @@ class RankSVM(LinearRanker):
     max_iter : int, default=1000
     warm_start : bool, default=False
         Start from `coef_` of the previous fit.
+    device : {"cpu", "cuda", "cuda:N", "auto"} or None, default=None
+        Where to compute (:doc:`/gpu`):
+
+        - None: where X is. Arrays of Torch and CuPy are computed with on their device, by these
+          libraries; everything else by the compiled core, on the CPU;
+        - "cpu": by the compiled core, on the CPU; X is copied there if it is elsewhere;
+        - "cuda": on a GPU, to which X is copied unless it is on one: by Torch if that is installed
+          and finds the GPU, or else by CuPy; "cuda:1" names the second GPU;
+        - "auto": on a GPU if there is one and X is large enough
+          (`ranksvm.arrays.placement.GPU_PAYS`).
     n_threads : int or None, default=None
-        Threads; None is the number of CPUs that the process may use. The result is the same to the
-        last bit.
+        Threads of the compiled core; None is the number of CPUs that the process may use. The
+        result is the same to the last bit.
     qid : str, optional
         Name of the column of a data frame that holds the query ids, which is then no feature: for
         grid searches and pipelines in which nothing but X reaches `fit` and `score`.
@@ -140,6 +151,7 @@ class RankSVM(LinearRanker):
         tol: float = 1e-3,
         max_iter: int = 1000,
         warm_start: bool = False,
+        device: str | None = None,
         n_threads: int | None = None,
         qid: str | None = None,
         verbose: int = 0,
@@ -153,6 +165,7 @@ class RankSVM(LinearRanker):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.device = device
         self.n_threads = n_threads
         self.qid = qid
         self.verbose = verbose
@@ -175,8 +188,9 @@ class RankSVM(LinearRanker):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Dense C-ordered or CSR, float32 or float64, and data frames, are used as they are; other
-            kinds are converted.
+            Dense C-ordered or CSR, float32 or float64, of NumPy, SciPy, Torch or CuPy, and data
+            frames, are used as they are; other kinds are converted. All other arguments may be
+            arrays of Torch and CuPy, too, on any device.
         y : array-like of shape (n_samples,)
             Relevance labels, larger is better. Only their order within a query matters, and with
             ``pair_weight="gap"`` the gaps between them.
@@ -204,7 +218,12 @@ class RankSVM(LinearRanker):
         Raises
         ------
         ValueError
-            If an argument is malformed, or there is no preference pair to learn from.
+            If an argument is malformed, there is no preference pair to learn from, or no such
+            `device`.
+        ImportError
+            If no array library for the device is installed.
+        MemoryError
+            If the device has too little memory.
 
         Warns
         -----
@@ -216,6 +235,9 @@ class RankSVM(LinearRanker):
         """
         parameters = self._parameters(self.C)
         validation = eval_sets(eval_set, eval_qid, eval_group)
+        y, qid, group, sample_weight, query_weight = map(
+            to_host, (y, qid, group, sample_weight, query_weight)
+        )
         X, y, ids = self._training_rows(X, y, qid, group)
         w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
         if w0 is not None and w0.shape != (X.shape[1],):
@@ -223,7 +245,7 @@ class RankSVM(LinearRanker):
                 f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
             )
         fit = train(
-            DesignMatrix.from_array(X),
+            design_matrix(X, self.device),
             y,
             ids,
             parameters=parameters,
@@ -235,3 +257,10 @@ class RankSVM(LinearRanker):
         self._keep(fit, parameters)
         self.evals_result_ = eval_scores(self, validation)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if library_of(X) is None:
+            return super()._checked(X, y)
+        from .arrays.validation import check_labels, check_rows
+
+        return check_rows(self, X, reset=True), check_labels(X, y)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from .arrays.libraries import to_host
 from .queries import ids_from_sizes
 from .scoring import has_pairs
 
@@ -49,7 +50,7 @@ def eval_sets(
             for k, (sizes, (_, y)) in enumerate(zip(eval_group, sets, strict=True))
         ]
     ids = [None] * len(sets) if eval_qid is None else eval_qid
-    return [(X, y, of_set) for (X, y), of_set in zip(sets, ids, strict=True)]
+    return [(X, to_host(y), to_host(of_set)) for (X, y), of_set in zip(sets, ids, strict=True)]
 
 
 def eval_scores(

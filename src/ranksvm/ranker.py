@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from .arrays.libraries import to_host
 from .frames import query_column, warn_of_query_column, without_column
 from .metrics import pairwise_accuracy
 from .parameters import Parameters
@@ -86,7 +87,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 UserWarning,
                 stacklevel=2,
             )
-        return self._measure(y, self.predict(X), ids, sample_weight)
+        y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
+        return self._measure(y, scores, ids, sample_weight)
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
@@ -126,10 +128,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         column = qid if isinstance(qid, str) else self.qid
         if column is not None:
             qid, X = query_column(X, column), without_column(X, column)
-        X, y = validate_data(self, X, y, y_numeric=True, **self._kinds)
+        X, y = self._checked(X, y)
         self.qid_column_ = column
         labels = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
         return X, labels, qid if group is None else ids_from_sizes(group, len(labels))
+
+    def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, Any]:
+        """Return rows to train on, and their labels."""
+        X, y = validate_data(self, X, y, y_numeric=True, **self._kinds)
+        return X, y
 
     def _parameters(self, C: float) -> Parameters:
         return Parameters(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .design_matrix import DesignMatrix
-from .objective import LinearObjective
+from .objective import LinearObjective, Matrix
 from .pair_loss import Hinge
 from .parameters import Parameters
 from .solvers import (
@@ -54,7 +53,7 @@ class SolverChoice:
         return minimize(objective, w0, progress)
 
 
-def choose_solver(X: DesignMatrix, parameters: Parameters) -> SolverChoice:
+def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     """Choose a solver by cost, where "auto" leaves the choice.
 
     Counted in multiplications of a pass over X, of which a matrix product does about ten in the

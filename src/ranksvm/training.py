@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .design_matrix import DesignMatrix
-from .objective import LinearObjective
+from .objective import LinearObjective, Matrix
 from .pair_loss import Hinge, PairLoss, SquaredHinge
 from .parameters import Parameters
 from .queries import QueryGroups
@@ -17,6 +17,9 @@ from .solver_choice import choose_solver
 from .solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from .threads import one_blas_thread, resolve_threads
 from .weights import per_query_weight
+
+if TYPE_CHECKING:
+    from .arrays.device import ArrayDevice
 
 Vector = NDArray[np.float64]
 
@@ -35,7 +38,7 @@ class Fit:
 
 
 def train(
-    X: DesignMatrix,
+    X: Matrix,
     y: Vector,
     qid: ArrayLike | None = None,
     *,
@@ -49,7 +52,8 @@ def train(
 
     Parameters
     ----------
-    X : DesignMatrix of shape (n_samples, n_features)
+    X : DesignMatrix or ArrayMatrix of shape (n_samples, n_features)
+        Where it is, the loss is computed, too.
     y : ndarray of shape (n_samples,), float64
     qid : array-like of shape (n_samples,) or None
     parameters : Parameters
@@ -94,7 +98,7 @@ class Problem:
 
     def __init__(
         self,
-        X: DesignMatrix,
+        X: Matrix,
         y: Vector,
         qid: ArrayLike | None,
         parameters: Parameters,
@@ -105,7 +109,7 @@ class Problem:
         groups = QueryGroups.from_qid(qid, X.shape[0])
         weights = per_query_weight(query_weight, groups)
         loss, c, self.n_pairs = weighted_loss(
-            parameters, y, groups, sample_weight, weights, n_threads
+            parameters, y, groups, sample_weight, weights, n_threads, X.device
         )
         self.n_queries = groups.n_queries
         self.objective = LinearObjective(X, loss, c, n_threads)
@@ -135,6 +139,7 @@ def weighted_loss(
     sample_weight: Vector | None,
     query_weight: Vector | None,
     n_threads: int,
+    device: ArrayDevice | None = None,
 ) -> tuple[Hinge | SquaredHinge, float, int | float]:
     """Return the loss, its weight c, and the number (total weight) of the pairs.
 
@@ -153,6 +158,7 @@ def weighted_loss(
             pair_weight=parameters.pair_weight,
             counting=parameters.counting,
             n_threads=n_threads,
+            device=device,
         )
 
     loss = loss_of(query_weight)

@@ -1,0 +1,56 @@
+"""Finding a GPU, and how much memory it has left."""
+
+from __future__ import annotations
+
+from .device import ArrayDevice
+from .libraries import name_of
+
+
+def find_gpu(number: int = 0, library: str | None = None) -> ArrayDevice:
+    """Return a CUDA device.
+
+    Parameters
+    ----------
+    number : int, default=0
+    library : {"torch", "cupy"} or None, default=None
+        Which to prefer; by default Torch, if it is installed and finds this device.
+
+    Raises
+    ------
+    ImportError
+        If neither library is installed.
+    ValueError
+        If neither finds this device.
+    """
+    found = []
+    for name in ("cupy", "torch") if library == "cupy" else ("torch", "cupy"):
+        place = f"torch:cuda:{number}" if name == "torch" else f"cupy:{number}"
+        try:
+            return ArrayDevice.named(place)
+        except ImportError:
+            continue
+        except RuntimeError as error:
+            found.append(str(error))
+    if found:
+        raise ValueError(
+            f"no CUDA device: {'; '.join(found)}; see that the library was built for CUDA and that "
+            'the driver runs, or use device="cpu"'
+        )
+    raise ImportError(
+        "a GPU needs PyTorch or CuPy, and neither is installed: "
+        'pip install "ranksvm[torch]", or "ranksvm[cuda12]" or "ranksvm[cuda13]" for CuPy'
+    )
+
+
+def free_memory(device: ArrayDevice) -> int | None:
+    """Return the bytes that are free on a device; None if that is no GPU."""
+    library = name_of(device.xp)
+    if library == "torch" and device.device.type == "cuda":
+        cuda = device.xp.cuda
+        unused = cuda.memory_reserved(device.device) - cuda.memory_allocated(device.device)
+        return int(cuda.mem_get_info(device.device)[0]) + int(unused)
+    if library == "cupy":
+        with device.device:
+            unused = device.xp.get_default_memory_pool().free_bytes()
+            return int(device.xp.cuda.runtime.memGetInfo()[0]) + int(unused)
+    return None
