@@ -88,6 +88,13 @@ def _add_train(commands: Any) -> None:
         help="train on features divided by their standard deviation, range or greatest absolute "
         "value; MODEL is for the features as they are (default: no)",
     )
+    train.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; auto, a GPU "
+        "if there is one and DATA is large (default: cpu)",
+    )
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
     add_common(train)
 
@@ -130,6 +137,8 @@ def _train(args: argparse.Namespace) -> None:
     from .progress import IterationTable
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
+    if kernel is not None and args.device != "cpu":
+        raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
     check_output(args.model)
     if args.plot:
         from .plots import check_picture
@@ -138,7 +147,7 @@ def _train(args: argparse.Namespace) -> None:
     rows = read_rows(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
     if kernel is None:
-        fit, model = _train_linear(rows, parameters, args.scale, table)
+        fit, model = _train_linear(rows, parameters, args, table)
     else:
         from .kernel_jobs import train_on_rows
 
@@ -159,22 +168,22 @@ def _train(args: argparse.Namespace) -> None:
 
 
 def _train_linear(
-    rows: SvmlightFile, parameters: Parameters, scale: str | None, callback: Callback | None
+    rows: SvmlightFile, parameters: Parameters, args: argparse.Namespace, callback: Callback | None
 ) -> tuple[Fit, Model]:
-    from .jobs import design_matrix, trained_model
+    from .jobs import matrix_on, trained_model
     from .scaling import rescaled_model, scale_factors
     from .training import train
 
-    X = design_matrix(rows)
-    factors = scale_factors(rows, scale) if scale else None
+    X = matrix_on(args.device, rows)
+    factors = scale_factors(rows, args.scale) if args.scale else None
     if factors is not None:
         X = X.scaled(factors)
     fit = train(
         X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=callback
     )
     model = trained_model(fit, rows, parameters)
-    if scale is not None and factors is not None:
-        model = rescaled_model(model, factors, scale)
+    if factors is not None:
+        model = rescaled_model(model, factors, args.scale)
     return fit, model
 
 

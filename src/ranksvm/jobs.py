@@ -13,10 +13,20 @@ from .files.model import KernelModel, LinearModel, Model
 from .files.source import DataError
 from .files.svmlight import CsrArrays, SvmlightFile
 from .fingerprint import fingerprint
+from .objective import Matrix
 from .parameters import Parameters
 from .training import Fit
 
 Vector = NDArray[np.float64]
+
+
+def matrix_on(device: str, rows: SvmlightFile) -> Matrix:
+    """View the features of rows as a design matrix on a device, as `RankSVM` names it."""
+    if device == "cpu":
+        return design_matrix(rows)
+    from .arrays import placement
+
+    return placement.design_matrix(rows.X, device)
 
 
 def design_matrix(rows: SvmlightFile) -> DesignMatrix:
