@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/))
 
-.PHONY: demo test lint format docs bench fuzz clean
+.PHONY: demo test lint format docs bench bench-gpu fuzz clean
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -52,6 +52,10 @@ docs: $(VENV)/.ready-docs
 $(VENV)/.ready-docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
 	@touch $@
+
+# On a GPU, by PyTorch or CuPy, whichever is installed; a sentence where there is none.
+bench-gpu: $(READY)
+	@$(BIN)/python benchmarks/gpu.py
 
 bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py

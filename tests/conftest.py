@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import places
+
 # Where a failure must mean that the change is at fault, examples are the same every time; at a desk
 # they vary.
 settings.register_profile(
@@ -34,3 +36,13 @@ def real_file():
         return path
 
     return find
+
+
+@pytest.fixture(scope="module", params=places.NAMES)
+def place(request):
+    """Where `RankSVM` computes, whatever it is given: by the core, and on arrays."""
+    here = places.Place.named(request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        if here.device is not None:
+            patch.setattr("ranksvm.estimators.design_matrix", lambda X, device: here.matrix(X))
+        yield here

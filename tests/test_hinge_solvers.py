@@ -11,10 +11,13 @@ from scipy.optimize import minimize
 import cases
 import reference
 from cases import make_problem
+from places import core_only
 from ranksvm import ConvergenceWarning, RankSVM
 from ranksvm.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
 from ranksvm.training import Parameters, train
+
+pytestmark = pytest.mark.usefixtures("place")
 
 TIGHT = {"loss": "hinge", "tol": 1e-10, "n_threads": 1}
 
@@ -55,6 +58,7 @@ def test_reaches_the_optimum(solver, normalize, C, n_queries):
     assert_optimal(model, *optimum(X, y, qid, C, normalize))
 
 
+@core_only
 @every_solver
 @pytest.mark.parametrize("counting", COUNTINGS)
 def test_every_counting_reaches_the_optimum(solver, counting):
@@ -261,6 +265,7 @@ def test_storage_does_not_matter(solver, storage):
     np.testing.assert_allclose(model.coef_, coef, atol=2 * np.sqrt(2e-10 * value))
 
 
+@core_only
 @every_solver
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
 def test_any_number_of_threads_gives_the_same_bits(solver, storage):

@@ -7,8 +7,11 @@ from scipy import sparse
 import cases
 import reference
 from cases import assert_optimal, make_problem
+from places import core_only
 from ranksvm import ConvergenceWarning, RankSVM, load_svmlight
 from ranksvm.pair_loss import COUNTINGS
+
+pytestmark = pytest.mark.usefixtures("place")
 
 SOLVERS = ["newton", "trust_region"]
 NORMALIZATIONS = ["documents", "pairs", "queries", None]
@@ -84,6 +87,7 @@ def test_features_that_say_nothing_get_no_weight(solver):
     np.testing.assert_allclose(model.coef_[:4], optimum(X, y, qid, 1.0, "documents")[0], atol=1e-4)
 
 
+@core_only
 @pytest.mark.parametrize("counting", COUNTINGS)
 def test_every_counting_reaches_the_optimum(counting):
     X, y, qid = make_problem(4)
@@ -264,6 +268,7 @@ def test_storage_does_not_matter(solver, storage):
     np.testing.assert_allclose(model.predict(other), X @ model.coef_, rtol=1e-10, atol=1e-12)
 
 
+@core_only
 @every_solver
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
 def test_any_number_of_threads_gives_the_same_bits(solver, storage):
