@@ -38,6 +38,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     for count, what in zip(X.shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise ValueError(f"Found array with 0 {what}(s) (shape={tuple(X.shape)})")
+    if library_of(X) == "torch":
+        X = X.detach()
     values = csr_parts(X)[2] if is_sparse(X) else X
     device = ArrayDevice.of(values)
     xp = device.xp
