@@ -21,7 +21,7 @@ STORAGES = {
 every_storage = pytest.mark.parametrize("storage", STORAGES)
 
 
-def of_problem(problem, c, storage="dense64"):
+def of_problem(problem, c, place, storage="dense64"):
     """The objective, and its pairs with c multiplied in; the largest gap counts as one."""
     ranking, X, _ = problem
     weights = {"sample_weight": ranking.sample_weight, "pair_weight": ranking.pair_weight}
@@ -29,14 +29,15 @@ def of_problem(problem, c, storage="dense64"):
         c /= np.ptp(ranking.y) or 1
     pairs = reference.enumerate_pairs(ranking.y, ranking.qid, **weights)
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    loss = SquaredHinge(ranking.y, groups, **weights)
-    return LinearObjective(STORAGES[storage](X), loss, c), reference.normalize_pairs(pairs, c, None)
+    loss = SquaredHinge(ranking.y, groups, **weights, device=place.device)
+    objective = LinearObjective(place.matrix(STORAGES[storage](X)), loss, c)
+    return objective, reference.normalize_pairs(pairs, c, None)
 
 
 @every_storage
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 3))
-def test_value_gradient_and_hessian_product(problem, exponent, storage):
-    objective, pairs = of_problem(problem, 10.0**exponent, storage)
+def test_value_gradient_and_hessian_product(problem, exponent, storage, place):
+    objective, pairs = of_problem(problem, 10.0**exponent, place, storage)
     _, X, w = problem
     evaluation = objective.evaluate(w)
     assert evaluation.value == pytest.approx(reference.objective(pairs, X, w), rel=1e-10)
@@ -51,8 +52,8 @@ def test_value_gradient_and_hessian_product(problem, exponent, storage):
 
 
 @given(problem=strategies.linear_problems(), seed=st.integers(0, 99))
-def test_gradient_is_the_derivative_of_the_value(problem, seed):
-    objective, _ = of_problem(problem, 0.5)
+def test_gradient_is_the_derivative_of_the_value(problem, seed, place):
+    objective, _ = of_problem(problem, 0.5, place)
     w, direction = np.random.default_rng(seed).normal(size=(2, objective.size))
     h = 1e-6
     ahead, behind = objective.evaluate(w + h * direction), objective.evaluate(w - h * direction)
@@ -67,8 +68,8 @@ def test_gradient_is_the_derivative_of_the_value(problem, seed):
 
 
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 3))
-def test_duality_gap_is_that_of_the_multipliers(problem, exponent):
-    objective, pairs = of_problem(problem, 10.0**exponent)
+def test_duality_gap_is_that_of_the_multipliers(problem, exponent, place):
+    objective, pairs = of_problem(problem, 10.0**exponent, place)
     _, X, w = problem
     value = reference.objective(pairs, X, w)
     assume(value > 0)
@@ -77,8 +78,8 @@ def test_duality_gap_is_that_of_the_multipliers(problem, exponent):
 
 
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 2))
-def test_no_point_is_better_by_more_than_the_gap(problem, exponent):
-    objective, pairs = of_problem(problem, 10.0**exponent)
+def test_no_point_is_better_by_more_than_the_gap(problem, exponent, place):
+    objective, pairs = of_problem(problem, 10.0**exponent, place)
     _, X, w = problem
     assume(pairs.weight.any())
     optimum = reference.objective(pairs, X, reference.minimize_squared_hinge(pairs, X))
@@ -88,8 +89,8 @@ def test_no_point_is_better_by_more_than_the_gap(problem, exponent):
 
 
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 2))
-def test_duality_gap_vanishes_at_the_optimum(problem, exponent):
-    objective, pairs = of_problem(problem, 10.0**exponent)
+def test_duality_gap_vanishes_at_the_optimum(problem, exponent, place):
+    objective, pairs = of_problem(problem, 10.0**exponent, place)
     assume(pairs.weight.any())
     best = reference.minimize_squared_hinge(pairs, problem[1])
     here = objective.evaluate(best)
@@ -97,10 +98,11 @@ def test_duality_gap_vanishes_at_the_optimum(problem, exponent):
 
 
 @given(problem=strategies.linear_problems())
-def test_hinge_gap_bounds_the_distance_to_any_better_point(problem):
+def test_hinge_gap_bounds_the_distance_to_any_better_point(problem, place):
     ranking, X, w = problem
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    objective = LinearObjective(X, Hinge(ranking.y, groups), 0.1)
+    loss = Hinge(ranking.y, groups, device=place.device)
+    objective = LinearObjective(place.matrix(X), loss, 0.1)
     here = objective.evaluate(w)
     others = [objective.evaluate(t * w).value for t in (0, 0.25, 0.5, 0.9, 1.1, 2, 4)]
     assert here.value * (1 - here.duality_gap) <= min(others) + 1e-12 * here.value + 1e-15
@@ -143,13 +145,15 @@ def centred(X):
 @pytest.mark.parametrize("pair_weight", [None, "gap"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hessian_holds_the_products_with_unit_vectors(
-    shape, pair_weight, weighted, scaled, storage
+    shape, pair_weight, weighted, scaled, storage, place
 ):
     X, y, groups, w = hessian_case(shape, scaled)
     X = STORAGES[storage](X)
     weight = np.random.default_rng(1).uniform(0, 2, len(y)) if weighted else None
-    loss = SquaredHinge(y, groups, sample_weight=weight, pair_weight=pair_weight, n_threads=2)
-    H = LinearObjective(X, loss, 0.01, n_threads=2).evaluate(w).hessian()
+    options = {"sample_weight": weight, "pair_weight": pair_weight, "n_threads": 2}
+    there = SquaredHinge(y, groups, **options, device=place.device)
+    H = LinearObjective(place.matrix(X), there, 0.01, n_threads=2).evaluate(w).hessian()
+    loss = SquaredHinge(y, groups, **options)
     here = LinearObjective(centred(X), loss, 0.01, n_threads=2).evaluate(w)
     columns = np.array([here.hessian_product(e) for e in np.eye(len(w))])
     # A Hessian is used with its diagonal scaled to one.
@@ -173,14 +177,15 @@ def test_any_number_of_threads_gives_the_same_bits(shape):
 
 
 @every_storage
-def test_inputs_are_left_alone(storage):
+def test_inputs_are_left_alone(storage, place):
     X, y, groups, w = hessian_case("queries of every length", scaled=False)
     X = STORAGES[storage](X)
     arrays = [w, y, *([X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr])]
     copies = [array.copy() for array in arrays]
     for array in arrays:
         array.flags.writeable = False
-    here = LinearObjective(X, SquaredHinge(y, groups), 1.0).evaluate(w)
+    loss = SquaredHinge(y, groups, device=place.device)
+    here = LinearObjective(place.matrix(X), loss, 1.0).evaluate(w)
     here.hessian_product(here.gradient)
     here.hessian()
     assert all(map(np.array_equal, arrays, copies))

@@ -82,7 +82,7 @@ class RankSVM(LinearRanker):
         - "cuda": on a GPU, to which X is copied unless it is on one: by Torch if that is installed
           and finds the GPU, or else by CuPy; "cuda:1" names the second GPU;
         - "auto": on a GPU if there is one and X is large enough
-          (`ranksvm.arrays.placement.GPU_PAYS`).
+          (``ranksvm.arrays.placement.GPU_PAYS``).
     n_threads : int or None, default=None
         Threads of the compiled core; None is the number of CPUs that the process may use. The
         result is the same to the last bit.
