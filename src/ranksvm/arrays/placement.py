@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 # from the seconds that the libraries take to start, in which a CPU trains on about as many.
 GPU_PAYS = 50_000_000
 
-# What training takes beside X: for each row, and for the panels of an explicit Hessian.
-BYTES_PER_ROW = 1000
+# What training takes at most beside X: for each row, by the sweeps of three points of a line search
+# with all labels distinct, and for the panels of an explicit Hessian.
+BYTES_PER_ROW = 2000
 BYTES_OF_PANELS = 1 << 31
 
 
