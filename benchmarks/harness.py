@@ -65,13 +65,19 @@ def peak_memory() -> int:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a Markdown section with one table, aligned for the eye."""
+    print(f"\n## {title}\n")
+    print("\n".join(table_lines(columns, rows)), flush=True)
+
+
+def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """Lay a Markdown table out, aligned for the eye."""
     cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    rule = ["-" * width for width in widths]
-    print(f"\n## {title}\n")
-    for line in [cells[0], rule, *cells[1:]]:
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print(f"| {' | '.join(padded)} |", flush=True)
+    lines = [cells[0], ["-" * width for width in widths], *cells[1:]]
+    padded = (
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines
+    )
+    return [f"| {' | '.join(line)} |" for line in padded]
 
 
 def _cell(value: Any) -> str:

@@ -1,0 +1,22 @@
+"""The default of the library: the solver that suits the task, and its fastest way of counting."""
+
+from ranksvm.parameters import Parameters
+from ranksvm.solver_choice import choose_solver
+from systems import Report, System, progress
+from task import Task
+
+
+class RanksvmAuto(System):
+    """What `ranksvm.RankSVM` does with ``solver="auto"``."""
+
+    name = "ranksvm"
+    losses = ("squared_hinge", "hinge")
+
+    def run(self, task: Task, report: Report) -> None:
+        """Let the library choose; an iteration is one of its solver."""
+        parameters = Parameters(C=task.c, loss=task.loss, normalize=None, n_threads=task.n_threads)
+        solver = choose_solver(task.matrix, parameters)
+        solver.minimize(task.objective(), task.start, progress(task, report))
+
+
+SYSTEMS = (RanksvmAuto(),)
