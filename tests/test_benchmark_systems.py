@@ -8,11 +8,16 @@ import pytest
 from scipy import sparse
 
 from race import FAILED, FINISHED, OUT_OF_TIME, UNABLE, Recorder, race
+from ranksvm import RankSVM
 from reference import enumerate_pairs
 from report import Page, draw_curve, new_figure, slope, styles
-from systems import System, registry
+from systems import System, p_swx, registry
 from task import Judge, Rows, Task
 
+SHAPES = {
+    "queries of dense rows": {},
+    "a ranking of sparse rows": {"one_query": True, "format": "csr", "levels": None},
+}
 GOALS = {}  # by system, the distance it is content with; 2e-6 for those not named
 PHI = {
     "hinge": lambda z: np.maximum(0, 1 - z),
@@ -23,13 +28,16 @@ PHI = {
 def make_rows(seed=0, n=120, d=5, queries=6, levels=4, format="dense"):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
-    y = np.clip(np.round(X @ rng.standard_normal(d) + rng.standard_normal(n)) + 1, 0, levels - 1)
+    latent = X @ rng.standard_normal(d) + rng.standard_normal(n)
+    y = latent if levels is None else np.clip(np.round(latent) + 1, 0, levels - 1)
     qid = np.sort(rng.integers(queries, size=n))
     return Rows(sparse.csr_matrix(X) if format == "csr" else X, y, qid)
 
 
-def make_task(loss, **kwargs):
+def make_task(loss, one_query=False, **kwargs):
     rows = make_rows(**kwargs)
+    if one_query:
+        rows = rows._replace(qid=None)
     return Task.from_rows("small", rows, loss, C=50.0, test=make_rows(seed=1))
 
 
@@ -47,6 +55,11 @@ class Sleeper(System):
     def run(self, task, report):
         report(1, task.start)
         time.sleep(600)
+
+
+def on_the_cpu(*args, device="cuda", **kwargs):
+    assert device == "cuda"
+    return RankSVM(*args, **kwargs)
 
 
 class Thrower(System):
@@ -113,11 +126,12 @@ def test_the_judge_looks_at_test_rows_where_there_are_some():
     assert np.isnan(ungraded.verdict(judge.weights).ndcg)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     ("name", "loss"), [(name, loss) for name, s in registry().items() for loss in s.losses]
 )
-def test_every_system_gets_there(name, loss):
-    system, task = registry()[name], make_task(loss)
+def test_every_system_gets_there(name, loss, shape):
+    system, task = registry()[name], make_task(loss, **SHAPES[shape])
     if why := system.unable(task):
         pytest.skip(f"{name}: {why}")
     judge = Judge(task)
@@ -127,6 +141,15 @@ def test_every_system_gets_there(name, loss):
     assert iterations == sorted(iterations)
     assert told[-1][1] <= judge.optimum * (1 + GOALS.get(name, 2e-6))
     assert told[-1][1] >= judge.optimum * (1 - judge.gap) * (1 - 1e-12)
+
+
+def test_a_system_that_cannot_be_watched_fits_again_and_again(monkeypatch):
+    monkeypatch.setattr(p_swx, "RankSVM", on_the_cpu)
+    task, told = make_task("squared_hinge"), []
+    p_swx.PSWX().run(task, lambda iteration, weights, seconds: told.append((iteration, weights)))
+    assert [iteration for iteration, _ in told][:2] == [1, 2]
+    judge = Judge(task)
+    assert judge.distance(told[-1][1]) <= 2e-6 < judge.distance(told[0][1])
 
 
 def test_a_race_is_judged_by_the_certified_optimum(tmp_path):

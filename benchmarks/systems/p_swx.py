@@ -1,0 +1,68 @@
+"""P-SWXRankSVM (Jin and Lin 2014): trust-region Newton on a GPU, queries side by side."""
+
+import time
+import warnings
+
+import numpy as np
+
+from ranksvm import RankSVM
+from ranksvm.training import ConvergenceWarning
+from systems import Report, System
+from task import Task
+
+
+class PSWX(System):
+    """`RankSVM` on a CUDA device."""
+
+    name = "P-SWX"
+    losses = ("squared_hinge",)
+
+    def unable(self, task: Task) -> str:
+        """Try a GPU, if there is one."""
+        return super().unable(task) or no_gpu()
+
+    def run(self, task: Task, report: Report) -> None:
+        """Fit again and again, with twice the iterations; the first use of the GPU is not timed."""
+        no_gpu()
+        iterations, status = 1, ""
+        while status in ("", "max_iter"):
+            model = model_of(task, iterations)
+            start = time.perf_counter()
+            fit(model, task.X, task.y, task.qid)
+            seconds = time.perf_counter() - start
+            report(model.n_iter_, np.asarray(model.coef_), seconds=seconds)
+            iterations, status = 2 * iterations, model.status_
+
+
+def model_of(task: Task, iterations: int) -> RankSVM:
+    """Make an estimator of so many iterations."""
+    return RankSVM(
+        task.c,
+        normalize=None,
+        solver="trust_region",
+        tol=task.goal,
+        max_iter=iterations,
+        n_threads=task.n_threads,
+        device="cuda",
+    )
+
+
+def fit(model: RankSVM, X: np.ndarray, y: np.ndarray, qid: np.ndarray | None) -> None:
+    """Fit, whether or not it converges."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, qid)
+
+
+def no_gpu() -> str:
+    """Say why there is no GPU to train on; "" if there is one."""
+    if "device" not in RankSVM().get_params():
+        return "ranksvm has no devices"
+    try:
+        fit(RankSVM(device="cuda"), np.eye(3), np.arange(3.0), None)
+    except (ImportError, RuntimeError, ValueError) as error:
+        return f"no GPU: {error}".partition("\n")[0]
+    return ""
+
+
+SYSTEMS = (PSWX(),)
