@@ -89,9 +89,16 @@ class Curve:
     ndcg: np.ndarray
 
     def seconds_to(self, distance: float) -> float:
-        """Seconds until the relative distance to the optimum was this small; NaN if never."""
+        """Tell the seconds until the relative distance was this small; NaN if it never was."""
+        return self._first(self.seconds, distance)
+
+    def iterations_to(self, distance: float) -> float:
+        """Count the iterations until then; NaN if never."""
+        return self._first(self.iterations, distance)
+
+    def _first(self, of_points: np.ndarray, distance: float) -> float:
         reached = np.flatnonzero(self.distance <= distance)
-        return float(self.seconds[reached[0]]) if len(reached) else float("nan")
+        return float(of_points[reached[0]]) if len(reached) else float("nan")
 
 
 def race(system: System, task: Task, limit: float, cache: Path = CACHE) -> Outcome:

@@ -165,6 +165,8 @@ class Judge:
     task : Task
     tol : float
         Relative duality gap of the optimum: distances are not known more exactly.
+    limit : float
+        Seconds that the search for it may take; what has been certified by then has to do.
 
     Attributes
     ----------
@@ -173,22 +175,24 @@ class Judge:
     gap : float
         The certificate: no weights are better by more than this, relatively.
     weights : ndarray of shape (n_features,)
+    objective : LinearObjective
+        By the fastest way of counting.
     """
 
-    def __init__(self, task: Task, tol: float = 1e-9) -> None:
+    def __init__(self, task: Task, tol: float = 1e-9, limit: float = np.inf) -> None:
         parameters = Parameters(C=task.c, loss=task.loss, normalize=None, tol=tol, max_iter=100_000)
         problem = Problem(task.matrix, task.y, task.qid, parameters)
-        result = problem.minimize(parameters)
+        result = problem.minimize(parameters, callback=lambda line: line.seconds > limit)
         self.task = task
         self.optimum, self.gap, self.weights = result.value, result.dual_gap, result.weights
-        self._objective = problem.objective
+        self.objective = problem.objective
         self._rows = task.test or task.rows
         grades = self._rows.y
         self._graded = bool(grades.min() >= 0 and grades.max() <= LARGEST_GRADE)
 
     def value(self, weights: np.ndarray) -> float:
         """Return the objective at weights of shape (n_features,)."""
-        return self._objective.evaluate(weights).value
+        return self.objective.evaluate(weights).value
 
     def distance(self, weights: np.ndarray) -> float:
         """Return ``(P(w) - P*) / P*``, but never less than the certificate's gap."""
