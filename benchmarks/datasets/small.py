@@ -25,7 +25,12 @@ def make_small(
     qid : ndarray of shape (rows,), int64, ascending
     """
     X, y, qid = make_web_like(rows, queries, features, seed)
+    return span_unit_interval(X, qid), np.maximum(y - 1, 0), qid
+
+
+def span_unit_interval(X: np.ndarray, qid: np.ndarray) -> np.ndarray:
+    """Let each feature span [0, 1] in each of the queries 0, 1, ..., in place."""
     starts = np.flatnonzero(np.diff(qid, prepend=-1))
     X -= np.minimum.reduceat(X, starts)[qid]
     span = np.maximum.reduceat(X, starts)[qid]
-    return np.divide(X, span, out=X, where=span > 0), np.maximum(y - 1, 0), qid
+    return np.divide(X, span, out=X, where=span > 0)

@@ -1,6 +1,9 @@
 """Dense data with the shape and the unevenness of web search collections (LETOR, MSLR-WEB)."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 LABEL_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
 N_FACTORS = 20
@@ -38,21 +41,44 @@ def make_web_like(
     rng = np.random.default_rng(seed)
     sizes = 1 + rng.multinomial(rows - queries, rng.dirichlet(np.full(queries, 4.0)))
     qid = np.repeat(np.arange(queries), sizes)
-    query_effects = QUERY_EFFECT * rng.standard_normal((queries, N_FACTORS))
+    X, utility = make_documents(rng, qid, features)
+    return X, grades(utility, LABEL_SHARES), qid
+
+
+def make_documents(
+    rng: np.random.Generator,
+    qid: np.ndarray,
+    features: int,
+    label_noise: float = LABEL_NOISE,
+    dtype: DTypeLike = np.float64,
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Documents of the queries 0, 1, ... in `qid`, and how useful each is: (X, utility).
+
+    `label_noise` is the standard deviation of what the features do not explain of the utility,
+    where that of the rest, within a query, is 1.
+    """
+    query_effects = QUERY_EFFECT * rng.standard_normal((qid[-1] + 1, N_FACTORS))
     loadings = _unit_columns(rng.standard_normal((N_FACTORS, features)))
     relevance = _unit_columns(rng.standard_normal((N_FACTORS, 1)))[:, 0]
     scales = np.exp(rng.uniform(-4, 10, features))
 
-    X = np.empty((rows, features))
-    utility = LABEL_NOISE * rng.standard_normal(rows)
+    rows = len(qid)
+    X = np.empty((rows, features), dtype)
+    utility = label_noise * rng.standard_normal(rows)
     for start in range(0, rows, BLOCK_ROWS):
         block = slice(start, min(start + BLOCK_ROWS, rows))
         factors = rng.standard_normal((block.stop - start, N_FACTORS)) + query_effects[qid[block]]
         utility[block] += factors @ relevance
-        rng.standard_normal(out=X[block])
-        X[block] = _three_kinds(0.8 * factors @ loadings + 0.6 * X[block]) * scales
-    cuts = np.quantile(utility, np.cumsum(LABEL_SHARES)[:-1])
-    return X, np.searchsorted(cuts, utility).astype(np.float64), qid
+        noise = rng.standard_normal((block.stop - start, features))
+        X[block] = _three_kinds(0.8 * factors @ loadings + 0.6 * noise) * scales
+    return X, utility
+
+
+def grades(utility: np.ndarray, shares: Sequence[float], n_train: int | None = None) -> np.ndarray:
+    """Cut utilities into labels 0, 1, ... that have these shares among the first `n_train`."""
+    cuts = np.quantile(utility[:n_train], np.cumsum(shares)[:-1])
+    return np.searchsorted(cuts, utility).astype(np.float64)
 
 
 def _three_kinds(values: np.ndarray) -> np.ndarray:
