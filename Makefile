@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/))
 
-.PHONY: demo test lint format docs bench bench-gpu fuzz clean
+.PHONY: demo test lint format docs bench bench-pswx bench-revisions bench-gpu fuzz clean
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -59,6 +59,14 @@ bench-gpu: $(READY)
 
 bench: $(VENV)/.ready-bench
 	@$(BIN)/python benchmarks/all.py
+
+bench-pswx: $(VENV)/.ready-bench
+	@$(BIN)/python benchmarks/jin_lin_pswx.py $(ARGS)
+
+# The hot paths of the revision BASE against those of the last commit.
+bench-revisions: $(READY)
+	@test -n "$(BASE)" || { echo "name the revision to compare with: make bench-revisions BASE=..."; exit 1; }
+	@$(BIN)/python benchmarks/revisions.py $(BASE) $(HEAD)
 
 $(VENV)/.ready-bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"
