@@ -1,7 +1,7 @@
 """
 Cost of one iteration of cutting planes against the number of rows, for every way of counting pairs.
 
-    python benchmarks/counting.py [--most-rows 512000] [--threads 1] [--plot FILE]
+    python benchmarks/counting.py [--rows 512000] [--threads 1]
 
 An iteration is a sweep of the hinge loss over the scores, and ``X @ w`` and ``X.T @ u`` for sparse,
 text-like X. From sweep to sweep the scores change by one per cent of their spread, as they do from
@@ -20,23 +20,15 @@ from threadpoolctl import threadpool_limits
 
 from datasets.text_like import make_text_like
 from datasets.web_like import LABEL_SHARES
-from harness import machine_line, medians, print_table
+from harness import medians
 from ranksvm.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS
 from ranksvm.pair_loss import Hinge
+from report import Page, new_figure, slope, styles
+from scaling import draw_guide, logarithmic_rows, slope_legend
 
 LEAST_ROWS = 1_000
-FOR_SLOPE = 4  # the last sizes, a factor of eight
 PASSES = "X @ w, X.T @ u"
-COLORS = {
-    PASSES: "#000000",
-    "merge": "#0072b2",
-    "tree": "#009e73",
-    "joachims": "#d55e00",
-    "levels": "#e69f00",
-    "pairs": "#cc79a7",
-}
-MARKERS = {PASSES: "", "merge": "o", "tree": "s", "joachims": "^", "levels": "v", "pairs": "D"}
 
 
 @dataclass(frozen=True)
@@ -47,35 +39,38 @@ class Curves:
     sizes: list[int]
     seconds: dict[str, list[float]]
 
-    def slope(self, name: str) -> float | str:
-        """Slope over the last sizes, both axes logarithmic; "" where there are too few."""
-        seconds = self.seconds[name][-FOR_SLOPE:]
-        if len(seconds) < 2:
-            return ""
-        sizes = self.sizes[: len(self.seconds[name])][-FOR_SLOPE:]
-        return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+    @property
+    def slopes(self) -> dict[str, float]:
+        """Slope over the last sizes, both axes logarithmic, by name."""
+        return {name: slope(self.sizes, values) for name, values in self.seconds.items()}
 
 
 def main() -> None:
-    """Print a table for distinct labels and one for five levels; draw them if asked."""
+    """Write a page with a table for distinct labels and one for five levels, and a figure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    parser.add_argument("--most-rows", type=int, default=512_000)
+    parser.add_argument("--rows", type=int, default=512_000, help="the most")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--limit", type=float, default=5.0, help="seconds that a sweep may take")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--plot", metavar="FILE", help="write a picture of both")
     args = parser.parse_args()
 
-    print(machine_line())
-    X, y = make_text_like(args.most_rows)
+    page = Page("counting", "Ways of counting pairs")
+    X, y = make_text_like(args.rows)
     levels = np.searchsorted(np.quantile(y, np.cumsum(LABEL_SHARES)[:-1]), y).astype(np.float64)
-    both = []
     with threadpool_limits(args.threads):
-        for title, labels in {"distinct labels": y, "five levels": levels}.items():
-            both.append(measure(title, X, labels, args.threads, args.limit, args.repeats))
-            report(both[-1], args.threads)
-    if args.plot:
-        draw(both, args.threads, args.plot)
+        both = [
+            measure(title, X, labels, args.threads, args.limit, args.repeats)
+            for title, labels in {"distinct labels": y, "five levels": levels}.items()
+        ]
+    threads = "one thread" if args.threads == 1 else f"{args.threads} threads"
+    caption = (
+        f"A sweep of the hinge loss by each way of counting, and the passes over text-like X, "
+        f"{threads}. Numbers after the names are log-log slopes over the last four sizes."
+    )
+    page.figure("counting", draw(both), caption)
+    for curves in both:
+        report(page, curves)
+    page.write()
 
 
 def measure(
@@ -85,7 +80,7 @@ def measure(
     n_sizes = int(np.log2(len(y) / LEAST_ROWS) + 1e-9) + 1
     curves = Curves(title, [LEAST_ROWS << k for k in range(n_sizes)], {PASSES: []})
     names = [name for name in COUNTINGS if name != "auto"]
-    curves.seconds.update({name: [] for name in sorted(names, key=list(COLORS).index)})
+    curves.seconds.update({name: [] for name in names})
     for rows in curves.sizes:
         names = [name for name in names if expected(curves.seconds[name]) <= limit]
         calls = parts_of_iteration(X[:rows], y[:rows], names, n_threads)
@@ -137,53 +132,34 @@ def sweep(loss: Hinge, scores: Iterator[np.ndarray]) -> Callable[[], Any]:
     return call
 
 
-def report(curves: Curves, n_threads: int) -> None:
-    """Print milliseconds, and how they grow."""
+def report(page: Page, curves: Curves) -> None:
+    """Add the table of milliseconds, and how they grow."""
     by_size = itertools.zip_longest(*curves.seconds.values())
     rows: list[tuple[Any, ...]] = [
-        (f"{size:,}", *("" if s is None else 1e3 * s for s in of_size))
+        (f"{size:,}", *(None if s is None else 1e3 * s for s in of_size))
         for size, of_size in zip(curves.sizes, by_size, strict=True)
     ]
-    rows.append(("slope at the end", *(curves.slope(name) for name in curves.seconds)))
-    title = f"milliseconds of a sweep and of the passes, {curves.title}, threads: {n_threads}"
-    print_table(title, ("rows", *curves.seconds), rows)
+    rows.append(("slope at the end", *curves.slopes.values()))
+    title = f"Milliseconds of a sweep and of the passes, {curves.title}"
+    page.table(title, ("rows", *curves.seconds), rows, curves.title.replace(" ", "_"))
 
 
-def draw(both: list[Curves], n_threads: int, path: str) -> None:
+def draw(both: list[Curves]) -> Any:
     """Draw seconds against rows, both logarithmic, with guides of slope 1 and 2."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.6), layout="constrained")
-    all_axes = figure.subplots(1, len(both), sharex=True, sharey=True)
-    for axes, curves in zip(all_axes, both, strict=True):
-        for name, seconds in curves.seconds.items():
-            axes.loglog(
-                curves.sizes[: len(seconds)], seconds, color=COLORS[name], marker=MARKERS[name],
-                markersize=4, linestyle="--" if name == PASSES else "-", label=name,
-            )  # fmt: skip
-        guide(axes, both[0].sizes, 1, 0.4 * both[0].seconds["merge"][0])
-        guide(axes, both[0].sizes, 2, 3 * both[0].seconds["pairs"][0])
+    figure, all_axes = new_figure(1, len(both), (10, 5.4), sharey=True)
+    for axes, curves in zip(all_axes.flat, both, strict=True):
+        for name, style in styles(curves.seconds).items():
+            seconds = curves.seconds[name]
+            axes.plot(curves.sizes[: len(seconds)], seconds, **style)
+        logarithmic_rows(axes, curves.sizes)
+        axes.set_yscale("log")
+        draw_guide(axes, both[0].sizes, 1, 0.4 * both[0].seconds["merge"][0])
+        draw_guide(axes, both[0].sizes, 2, 3 * both[0].seconds["pairs"][0])
         axes.set_title(curves.title)
-        axes.set_xlabel("rows")
-        axes.grid(True, which="major", alpha=0.3)
-    all_axes[0].set_ylabel("seconds")
-    all_axes[0].set_ylim(top=2 * max(max(seconds) for seconds in both[0].seconds.values()))
-    figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside right center")
-    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    figure.suptitle(f"A sweep of the hinge loss, and the passes over text-like X, {threads}")
-    figure.savefig(path, dpi=150)
-
-
-def guide(axes: Any, sizes: list[int], slope: int, start: float) -> None:
-    """Draw a thin line of this slope."""
-    ends = np.array([sizes[0], sizes[-1]], dtype=np.float64)
-    axes.loglog(ends, start * (ends / ends[0]) ** slope, color="0.5", linewidth=0.8, zorder=0)
-    x = 4 * ends[0]
-    axes.annotate(
-        f"slope {slope}", (x, start * (x / ends[0]) ** slope), color="0.35", fontsize="small",
-        xytext=(-4, 4) if slope == 2 else (4, -4), textcoords="offset points",
-        ha="right" if slope == 2 else "left", va="bottom" if slope == 2 else "top",
-    )  # fmt: skip
+        slope_legend(axes, curves.slopes, 3)
+    all_axes.flat[0].set_ylabel("seconds")
+    all_axes.flat[0].set_ylim(top=2 * max(max(seconds) for seconds in both[0].seconds.values()))
+    return figure
 
 
 if __name__ == "__main__":
