@@ -41,10 +41,10 @@ COMMANDS = (
     "hinge.py --repeats 1 --limit 5 --rows-large 128000",
     "survival.py --repeats 1",
     "path.py --rows 5000 --repeats 1",
-    "cross_validation.py --repeats 1",
+    "cross_validation.py --rows 12000 --repeats 1",
     "kernel.py --rows 500 2000 --repeats 1",
     "metrics.py --repeats 3",
-    "ranking_quality.py",
+    "ranking_quality.py --folds 1",
     "regularization_path.py --trials 2 --repeats 1",
 )
 HERE = Path(__file__).parent
