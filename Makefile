@@ -7,7 +7,9 @@ READY := $(VENV)/.ready
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/))
 
-.PHONY: demo test lint format docs bench bench-pswx bench-revisions bench-gpu fuzz clean
+.PHONY: demo test lint format docs fuzz clean \
+  bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs \
+  bench-revisions bench-gpu
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -53,15 +55,21 @@ $(VENV)/.ready-docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
 	@touch $@
 
+# Into build/benchmarks: everything, one published figure or table; or figures from there into docs.
+bench: SCRIPT := all.py
+bench-fig1: SCRIPT := airola_fig1.py
+bench-convergence: SCRIPT := lee_lin_convergence.py
+bench-dual: SCRIPT := lee_lin_dual.py
+bench-pswx: SCRIPT := jin_lin_pswx.py
+bench-path: SCRIPT := zapien_path.py
+bench-docs: SCRIPT := publish.py
+
+bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs: $(VENV)/.ready-bench
+	@$(BIN)/python benchmarks/$(SCRIPT) $(ARGS)
+
 # On a GPU, by PyTorch or CuPy, whichever is installed; a sentence where there is none.
 bench-gpu: $(READY)
-	@$(BIN)/python benchmarks/gpu.py
-
-bench: $(VENV)/.ready-bench
-	@$(BIN)/python benchmarks/all.py
-
-bench-pswx: $(VENV)/.ready-bench
-	@$(BIN)/python benchmarks/jin_lin_pswx.py $(ARGS)
+	@$(BIN)/python benchmarks/gpu.py $(ARGS)
 
 # The hot paths of the revision BASE against those of the last commit.
 bench-revisions: $(READY)

@@ -1,0 +1,46 @@
+"""
+Copy the figures of docs/benchmarks.rst from build/benchmarks to docs/benchmarks.
+
+    python benchmarks/publish.py
+
+Beside those of each benchmark goes the line that says where and when it ran. What was not run since
+stays as it is in docs.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from report import FOLDER
+
+DOCS = Path(__file__).parents[1] / "docs"
+SHOWN = re.compile(r"^\.\. figure:: (benchmarks/\S+\.png)$", re.MULTILINE)
+
+
+def main() -> int:
+    """Copy what there is, and name what there is not."""
+    page = (DOCS / "benchmarks.rst").read_text(encoding="utf-8")
+    missing = 0
+    for name in SHOWN.findall(page):
+        target = DOCS / name
+        source = FOLDER / target.relative_to(DOCS / "benchmarks")
+        if not source.exists():
+            print(f"Missing: {source}")
+            missing += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        line = machine_line_of(source.parent)
+        (target.parent / "machine.txt").write_text(f"{line}.\n", encoding="utf-8")
+        print(f"Copied: {target}")
+    return int(missing > 0)
+
+
+def machine_line_of(folder: Path) -> str:
+    """Return the second paragraph of the page of a benchmark."""
+    return (folder / f"{folder.name}.md").read_text(encoding="utf-8").split("\n\n")[1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
