@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from datasets.text_like import make_text_like
-from race import FINISHED, OUT_OF_TIME, UNABLE, race
+from race import FINISHED, OUT_OF_TIME, race
 from report import Page, new_figure, slope, styles
 from scaling import draw_guide, logarithmic_rows, slope_legend
 from systems import registry
@@ -200,7 +200,7 @@ def cell(run: Run | None, key: str) -> float | int | str | None:
 
 def draw(runs: list[Run]) -> Any:
     """Draw the three panels."""
-    figure, axes = new_figure(1, 3, (13, 5.2))
+    figure, axes = new_figure(1, 3, (10, 5))
     panels = {
         "seconds_per_iteration": ("Seconds of an iteration", BY_PLANES),
         "seconds": ("Seconds of training", tuple(CONTESTANTS)),
@@ -215,7 +215,6 @@ def draw(runs: list[Run]) -> Any:
         logarithmic_rows(ax, sizes)
         if key == "error":
             ax.set_ylim(bottom=0)
-            slope_legend(ax, {})
         else:
             ax.set_yscale("log")
             draw_guides(ax, [run for run in runs if run.contestant in names], key)
@@ -224,8 +223,9 @@ def draw(runs: list[Run]) -> Any:
 
 
 def draw_runs(axes: Any, runs: list[Run], key: str, style: dict[str, Any]) -> None:
-    """Draw one curve; hollow where the contestant was stopped."""
-    shown = [run for run in runs if np.isfinite(getattr(run, key)) and run.status != UNABLE]
+    """Draw one curve; hollow where the contestant was stopped, which is no matter of errors."""
+    shown = [run for run in runs if run.finished or (key != "error" and run.status == OUT_OF_TIME)]
+    shown = [run for run in shown if np.isfinite(getattr(run, key))]
     values = [getattr(run, key) for run in shown]
     axes.plot([run.rows for run in shown], values, **style)
     for run, value in zip(shown, values, strict=True):

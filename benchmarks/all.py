@@ -42,7 +42,7 @@ COMMANDS = (
     "survival.py --repeats 1",
     "path.py --rows 5000 --repeats 1",
     "cross_validation.py --rows 12000 --repeats 1",
-    "kernel.py --rows 500 2000 --repeats 1",
+    "kernel.py --rows 500 2000 --iterations 20 --repeats 1",
     "metrics.py --repeats 3",
     "ranking_quality.py --folds 1",
     "regularization_path.py --trials 2 --repeats 1",

@@ -1,7 +1,7 @@
 """
 KernelRankSVM against the matrix operations that its cost is made of, and against scikit-survival.
 
-    RANKSVM_DATA=FOLDER python benchmarks/kernel.py [--rows 500 2000 5000]
+    RANKSVM_DATA=FOLDER python benchmarks/kernel.py [--rows 500 2000 5000] [--iterations 20 100]
 
 The kernel is ``exp(-gamma |x - z|^2)`` on standardised features with gamma = 1 / d and a tenth of
 it, C = 1. A fit includes the computation of the kernel. Beside it: the matrix of the kernel by
@@ -37,6 +37,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 2000, 5000])
+    parser.add_argument("--iterations", type=int, nargs="+", default=[20, 100], help="of the peer")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
 
@@ -65,7 +66,8 @@ def main() -> None:
         for name, (X, y) in data.items():
             title = f"{name}, 500 rows, against scikit-survival {sksurv.__version__}"
             columns = ("", "seconds", "objective", "relative distance to the optimum")
-            print_table(title, columns, against_survival(X[:500], y[:500], args.repeats))
+            rows = against_survival(X[:500], y[:500], args.iterations, args.repeats)
+            print_table(title, columns, rows)
 
 
 def standardised() -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
@@ -105,7 +107,7 @@ def fits(
 
 
 def against_survival(
-    X: np.ndarray, y: np.ndarray, repeats: int
+    X: np.ndarray, y: np.ndarray, iterations: list[int], repeats: int
 ) -> Iterator[tuple[float | str, ...]]:
     """Seconds, and how far above the optimum each one stops."""
     from sksurv.svm import FastKernelSurvivalSVM
@@ -119,7 +121,7 @@ def against_survival(
     contestants: dict[str, tuple[Any, Any]] = {
         f"KernelRankSVM, tol={tol}": (KernelRankSVM(**settings, tol=tol), y) for tol in (1e-3, 1e-6)
     }
-    for max_iter in (20, 100):
+    for max_iter in iterations:
         peer = FastKernelSurvivalSVM(
             alpha=2 * C, rank_ratio=1, kernel="rbf", gamma=gamma, max_iter=max_iter, random_state=0
         )

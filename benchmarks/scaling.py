@@ -30,7 +30,7 @@ def draw_guide(axes: Any, sizes: Sequence[float], slope: int, start: float) -> N
     )  # fmt: skip
 
 
-def slope_legend(axes: Any, slopes: Mapping[str, float], columns: int = 2) -> None:
+def slope_legend(axes: Any, slopes: Mapping[str, float], columns: int = 1) -> None:
     """Name the curves below the axes, each with its slope where there is one."""
     handles, labels = axes.get_legend_handles_labels()
     texts = [
