@@ -1,0 +1,144 @@
+"""The pages of the benchmarks: what runs, fails or takes too long, and what becomes of figures."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+import all as run_all
+import publish
+from airola_fig1 import CONTESTANTS, Run, cell, draw, slope_of
+from race import FINISHED, OUT_OF_TIME, UNABLE
+
+
+def make_script(tmp_path, code):
+    path = tmp_path / "script.py"
+    path.write_text(code)
+    return str(path)
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_tables_become_a_section(tmp_path):
+    command = make_script(tmp_path, "print('\\n## a table\\n\\n| x |')")
+    result = run_all.run(f"{command} --rows 10", 60)
+    assert result.trouble == ""
+    assert result.section() == f"## {command} --rows 10\n\n### a table\n\n| x |"
+
+
+def test_a_page_of_its_own_is_linked(tmp_path):
+    page = tmp_path / "fig1" / "fig1.md"
+    result = run_all.run(make_script(tmp_path, f"print('Written: {page}')"), 60)
+    assert result.row(tmp_path)[0].endswith("(fig1/fig1.md)")
+    assert result.section() == ""
+
+
+def test_a_failure_is_shown(tmp_path):
+    result = run_all.run(make_script(tmp_path, "print('so far')\nraise ValueError('too bad')"), 60)
+    assert result.trouble == "failed with exit status 1"
+    assert "so far" in result.section()
+    assert "ValueError: too bad" in result.section()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks at /proc")
+def test_out_of_time_leaves_the_output_and_no_process(tmp_path):
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    result = run_all.run(make_script(tmp_path, code), 5)
+    assert result.trouble == "stopped after 5 s"
+    for _ in range(100):
+        if not is_alive(int(result.output)):
+            return
+        time.sleep(0.1)
+    pytest.fail("the child of the script goes on")
+
+
+def test_nothing_runs_once_the_time_for_all_is_over():
+    assert run_all.run("no_such_script.py", -1.0).trouble.startswith("not run")
+
+
+def test_the_page_tells_of_all(tmp_path):
+    results = [
+        run_all.Result("good.py", 1.0, "## a table"),
+        run_all.Result("bad.py", 2.0, trouble="stopped after 2 s"),
+    ]
+    run_all.write(tmp_path / "index.md", "the machine", results)
+    text = (tmp_path / "index.md").read_text()
+    assert text.index("the machine") < text.index("[`good.py`](#goodpy)") < text.index("### a tab")
+    assert "**stopped after 2 s**" in text
+
+
+def test_every_command_is_a_script():
+    assert all((run_all.HERE / run_all.first(command)).exists() for command in run_all.COMMANDS)
+
+
+def test_figures_are_copied_with_their_machine(tmp_path, monkeypatch, capsys):
+    docs, folder = tmp_path / "docs", tmp_path / "build"
+    (folder / "fig1").mkdir(parents=True)
+    docs.mkdir()
+    (folder / "fig1" / "fig1.png").write_bytes(b"picture")
+    (folder / "fig1" / "fig1.md").write_text("# Title\n\nthe machine\n\nmore\n")
+    figures = (".. figure:: benchmarks/fig1/fig1.png\n", ".. figure:: benchmarks/none/none.png\n")
+    (docs / "benchmarks.rst").write_text("".join(figures))
+    monkeypatch.setattr(publish, "DOCS", docs)
+    monkeypatch.setattr(publish, "FOLDER", folder)
+    assert publish.main() == 1
+    assert (docs / "benchmarks" / "fig1" / "fig1.png").read_bytes() == b"picture"
+    assert (docs / "benchmarks" / "fig1" / "machine.txt").read_text() == "the machine.\n"
+    assert "none.png" in capsys.readouterr().out
+
+
+def make_runs(contestant, exponent, stopped_at):
+    return [
+        Run(
+            rows, contestant, FINISHED if rows < stopped_at else OUT_OF_TIME, "", rows**exponent,
+            10, rows**exponent / 10, 1.0, 0.2, 1e-4,
+        )
+        for rows in (1000, 2000, 4000, 8000)
+        if rows <= stopped_at
+    ]  # fmt: skip
+
+
+def test_slopes_are_those_of_what_ended():
+    runs = make_runs("TreeRSVM", 1.0, 10_000) + make_runs("PairRSVM", 2.0, 8000)
+    runs[-1] = Run(8000, "PairRSVM", OUT_OF_TIME, "", 20.0, 10, 6.4e6, 1.0, 0.2, 1.0)
+    assert slope_of(runs, "TreeRSVM", "seconds") == pytest.approx(1)
+    assert slope_of(runs, "PairRSVM", "seconds") == pytest.approx(2)
+    # An iteration costs what it costs, stopped or not.
+    assert slope_of(runs, "PairRSVM", "seconds_per_iteration") == pytest.approx(2)
+    assert np.isnan(slope_of(runs, "PRSVM", "seconds"))
+
+
+def test_cells_say_what_came_of_a_run():
+    stopped = Run(8000, "PRSVM", OUT_OF_TIME, "", 20.0, 10, 2.0, 1.0, 0.2, 1.0)
+    unable = Run(8000, "PRSVM", UNABLE, "its pairs", 0.0, 0, 2.0, 1.0, 0.2, 1.0)
+    assert cell(stopped, "seconds") == "> 20"
+    assert cell(stopped, "iterations") == 10
+    assert cell(unable, "seconds") == "unable: its pairs"
+    assert cell(None, "seconds") is None
+
+
+def test_the_figure_draws_what_is_known(tmp_path):
+    runs = [run for name in CONTESTANTS for run in make_runs(name, 1.5, 4000)]
+    figure = draw(runs)
+    figure.savefig(tmp_path / "fig1.png")
+    cost, seconds, error = figure.axes
+    labelled = [line for line in seconds.lines if not line.get_label().startswith("_")]
+    assert {line.get_label() for line in labelled} == set(CONTESTANTS)
+    assert all(list(line.get_xdata()) == [1000, 2000, 4000] for line in labelled)
+    hollow = [line for line in cost.lines if line.get_markerfacecolor() == "white"]
+    assert hollow
+    # The error of what was stopped is no error of the method.
+    assert all(max(line.get_xdata()) == 2000 for line in error.lines)
