@@ -26,7 +26,7 @@ from harness import machine_line, table_lines
 from report import FOLDER
 
 COMMANDS = (
-    "airola_fig1.py",
+    "airola_fig1.py --rows 64000 --limit 10",
     "lee_lin_convergence.py",
     "lee_lin_dual.py",
     "jin_lin_pswx.py",
