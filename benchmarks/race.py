@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +28,7 @@ FINISHED, OUT_OF_TIME, UNABLE, FAILED = "finished", "out of time", "unable", "fa
 
 
 class Point(NamedTuple):
-    """Weights after so many iterations and seconds."""
+    """Weights after so many iterations and seconds; scores of test rows if there are none."""
 
     seconds: float
     iteration: int
@@ -58,6 +62,8 @@ class Outcome:
         Peak memory of its process in bytes, its share of the data included; 0 where not known.
     trace : list of Point
         What it had found by and by, also if it was stopped.
+    linear : bool
+        Whether its model has weights.
     """
 
     system: str
@@ -67,10 +73,12 @@ class Outcome:
     seconds: float
     memory: int
     trace: list[Point]
+    linear: bool = True
 
     def judged(self, judge: Judge) -> Curve:
         """Let the judge say what the weights are worth."""
-        verdicts = [judge.verdict(point.weights) for point in self.trace]
+        verdict = judge.verdict if self.linear else judge.verdict_of_scores
+        verdicts = [verdict(point.weights) for point in self.trace]
         columns = np.array(verdicts, dtype=np.float64).reshape(-1, 3).T
         seconds = np.array([point.seconds for point in self.trace])
         iterations = np.array([point.iteration for point in self.trace])
@@ -109,7 +117,9 @@ def race(system: System, task: Task, limit: float, cache: Path = CACHE) -> Outco
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     bare = replace(task, X=None, y=np.empty(0), qid=None, test=None)
-    arguments = (sender, system, bare, task.rows.store(cache))
+    needs_test = task.test is not None and not system.linear
+    test_folder = task.test.store(cache) if needs_test else None
+    arguments = (sender, system, bare, task.rows.store(cache), test_folder)
     process = context.Process(target=_run, args=arguments, daemon=True)
     process.start()
     sender.close()  # so that the end of the process is the end of the pipe
@@ -117,10 +127,18 @@ def race(system: System, task: Task, limit: float, cache: Path = CACHE) -> Outco
     try:
         end = _follow(receiver, trace, limit)
     finally:
-        process.kill()
+        _kill(process)
         process.join()
         receiver.close()
-    return Outcome(system.name, task.name, *end, trace)
+    return Outcome(system.name, task.name, *end, trace, system.linear)
+
+
+def _kill(process: BaseProcess) -> None:
+    """Kill a run and the programs that it started, which are in a group of their own."""
+    if process.pid is not None and hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):  # not yet a group, or no longer
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _follow(receiver: Connection, trace: list[Point], limit: float) -> End:
@@ -140,9 +158,14 @@ def _follow(receiver: Connection, trace: list[Point], limit: float) -> End:
     return End(OUT_OF_TIME, f"stopped after {limit:g} s", limit, 0)
 
 
-def _run(sender: Connection, system: System, bare: Task, folder: Path) -> None:
+def _run(
+    sender: Connection, system: System, bare: Task, folder: Path, test_folder: Path | None
+) -> None:
     """Do the task, in the new process."""
+    if hasattr(os, "setsid"):
+        os.setsid()
     X, y, qid = Rows.load(folder)
+    bare = replace(bare, test=Rows.load(test_folder) if test_folder else None)
     task = replace(bare, X=X, y=y, qid=qid)
     task.objective().evaluate(task.start + 1.0)  # the data are in memory when the clock starts
     task = replace(bare, X=X, y=y, qid=qid)

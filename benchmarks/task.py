@@ -200,7 +200,11 @@ class Judge:
 
     def verdict(self, weights: np.ndarray) -> Verdict:
         """Return the distance, and how well the rows of the test set are ordered."""
-        X, y, qid = self._rows
+        verdict = self.verdict_of_scores(self._rows.X @ weights)
+        return verdict._replace(distance=self.distance(weights))
+
+    def verdict_of_scores(self, scores: np.ndarray) -> Verdict:
+        """Return how well the rows of the test set are ordered by scores; the distance is NaN."""
         metrics = ["pairwise_accuracy_pooled", *["ndcg"] * self._graded]
-        mean = evaluate(y, X @ weights, qid, metrics).mean
-        return Verdict(self.distance(weights), *(mean.get(m, np.nan) for m in (metrics[0], "ndcg")))
+        mean = evaluate(self._rows.y, scores, self._rows.qid, metrics).mean
+        return Verdict(np.nan, *(mean.get(metric, np.nan) for metric in (metrics[0], "ndcg")))

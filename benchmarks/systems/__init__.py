@@ -29,10 +29,14 @@ class System(ABC):
     name : str
     losses : tuple of str
         The losses that it can minimise.
+    linear : bool
+        Whether its model has weights. Where it has none, scores of the rows of ``task.test``, or of
+        the training rows where there is no test set, are reported in their place.
     """
 
     name: ClassVar[str]
     losses: ClassVar[tuple[str, ...]]
+    linear: ClassVar[bool] = True
 
     def unable(self, task: Task) -> str:
         """Say in a word why it cannot do this task; "" if it can."""
