@@ -49,6 +49,7 @@ COMMANDS = (
 )
 HERE = Path(__file__).parent
 LINES_OF_ERROR = 15
+GRACE = 5.0  # seconds in which a script that is interrupted must end
 
 
 @dataclass(frozen=True)
@@ -133,17 +134,20 @@ def run(command: str, limit: float) -> Result:
             output, error = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             trouble = f"stopped after {limit:.0f} s"
-            end_session(process)
+            stop(process)
             output, error = process.communicate()
         finally:
-            end_session(process)
+            stop(process)
     if process.returncode and not trouble:
         trouble = f"failed with exit status {process.returncode}"
     return Result(command, time.monotonic() - start, output, trouble, error if trouble else "")
 
 
-def end_session(process: subprocess.Popen[str]) -> None:
-    """Kill a script and every process that it started."""
+def stop(process: subprocess.Popen[str]) -> None:
+    """End a script and every process that it started."""
+    process.send_signal(signal.SIGINT)  # races end what they run in sessions of their own
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE)
     with contextlib.suppress(ProcessLookupError):  # all of them have ended
         os.killpg(process.pid, signal.SIGKILL)
 

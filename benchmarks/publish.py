@@ -8,13 +8,15 @@ stays as it is in docs.
 """
 
 import re
-import shutil
 import sys
 from pathlib import Path
+
+from PIL import Image
 
 from report import FOLDER
 
 DOCS = Path(__file__).parents[1] / "docs"
+COLORS = 64  # enough for lines and letters, at a third of the size
 SHOWN = re.compile(r"^\.\. figure:: (benchmarks/\S+\.png)$", re.MULTILINE)
 
 
@@ -30,7 +32,8 @@ def main() -> int:
             missing += 1
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        with Image.open(source) as picture:
+            picture.convert("RGB").quantize(COLORS).save(target, optimize=True)
         line = machine_line_of(source.parent)
         (target.parent / "machine.txt").write_text(f"{line}.\n", encoding="utf-8")
         print(f"Copied: {target}")

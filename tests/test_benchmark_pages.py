@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import all as run_all
 import publish
@@ -52,17 +53,22 @@ def test_a_failure_is_shown(tmp_path):
 def test_out_of_time_leaves_the_output_and_no_process(tmp_path):
     code = (
         "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        "print(child.pid, flush=True)\n"
-        "time.sleep(600)\n"
+        "sleeper = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "left, kept = (subprocess.Popen(sleeper, start_new_session=own) for own in (False, True))\n"
+        "print(left.pid, kept.pid, flush=True)\n"
+        "try:\n"
+        "    time.sleep(600)\n"
+        "finally:\n"
+        "    kept.kill()\n"
     )
     result = run_all.run(make_script(tmp_path, code), 5)
     assert result.trouble == "stopped after 5 s"
-    for _ in range(100):
-        if not is_alive(int(result.output)):
-            return
+    pids = [int(pid) for pid in result.output.split()]
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    pytest.fail("the child of the script goes on")
+    assert len(pids) == 2
+    assert not any(map(is_alive, pids))
 
 
 def test_nothing_runs_once_the_time_for_all_is_over():
@@ -88,14 +94,16 @@ def test_figures_are_copied_with_their_machine(tmp_path, monkeypatch, capsys):
     docs, folder = tmp_path / "docs", tmp_path / "build"
     (folder / "fig1").mkdir(parents=True)
     docs.mkdir()
-    (folder / "fig1" / "fig1.png").write_bytes(b"picture")
+    Image.new("RGB", (30, 20), "red").save(folder / "fig1" / "fig1.png")
     (folder / "fig1" / "fig1.md").write_text("# Title\n\nthe machine\n\nmore\n")
     figures = (".. figure:: benchmarks/fig1/fig1.png\n", ".. figure:: benchmarks/none/none.png\n")
     (docs / "benchmarks.rst").write_text("".join(figures))
     monkeypatch.setattr(publish, "DOCS", docs)
     monkeypatch.setattr(publish, "FOLDER", folder)
     assert publish.main() == 1
-    assert (docs / "benchmarks" / "fig1" / "fig1.png").read_bytes() == b"picture"
+    with Image.open(docs / "benchmarks" / "fig1" / "fig1.png") as picture:
+        assert picture.size == (30, 20)
+        assert picture.convert("RGB").getpixel((3, 4)) == (255, 0, 0)
     assert (docs / "benchmarks" / "fig1" / "machine.txt").read_text() == "the machine.\n"
     assert "none.png" in capsys.readouterr().out
 
