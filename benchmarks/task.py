@@ -43,7 +43,7 @@ class Rows(NamedTuple):
         digest = blake2b(digest_size=12)
         for name, array in arrays.items():
             digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data.cast("B"))
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
         folder = cache / digest.hexdigest()
         complete = folder / "complete"
         if not complete.exists():

@@ -1,5 +1,7 @@
 """What the pages on Lee and Lin's supplement rest on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,8 @@ from scipy import sparse
 
 import lee_lin_convergence
 import lee_lin_dual
+from lee_lin_convergence import ENTRIES, PUBLISHED
+from race import Curve, Outcome
 from reference import enumerate_pairs
 from task import Judge, Rows, Task
 
@@ -84,3 +88,47 @@ def test_the_stopping_point_is_where_the_gradient_is_small():
     trace = [at_zero, 0.5 * judge.weights, (1 - 1e-6) * judge.weights, judge.weights]
     assert lee_lin_convergence.stopping_point(judge, trace) == 2
     assert lee_lin_convergence.stopping_point(judge, trace[:2]) is None
+
+
+def make_curve(seconds, distance, ndcg=0.5):
+    outcome = Outcome("some", "task", "finished", "", 1.0, 0, [])
+    seconds, distance = np.array(seconds), np.array(distance)
+    iterations = np.arange(len(seconds))
+    return Curve(outcome, seconds, iterations, distance, 1 - distance / 2, ndcg - 0 * distance)
+
+
+def make_panel(name, ost, tree, **kwargs):
+    curves = {entry: make_curve([0.0, 1.0, 2.0], [1.0, ost, 1e-9], **kwargs) for entry in ENTRIES}
+    curves[PUBLISHED[1]] = make_curve([0.0, 1.0], [1.0, tree], **kwargs)
+    return lee_lin_convergence.Panel(name, curves, stop=1)
+
+
+def test_a_page_names_the_data_on_which_the_claim_holds():
+    panels = [make_panel("a", 1e-4, 1e-1), make_panel("b", 1e-1, 1e-4), make_panel("c", 0.1, 0.1)]
+    named = lee_lin_convergence.names_where(panels, "seconds", 1e-3, *PUBLISHED)
+    assert named == "2 of 3: a, c"
+    text = lee_lin_convergence.verdict(panels)
+    assert "- to 1e-06, OST needs fewer iterations on 3 of 3: a, b, c" in text
+    assert "- to 0.001, TreeRSVM, hinge, is before ranksvm on 1 of 3: b" in text
+
+
+def test_a_row_of_panels_is_drawn_for_each_data_set():
+    panels = [make_panel("a", 1e-4, 1e-1), make_panel("b", 1e-2, 1e-1, ndcg=np.nan)]
+    figure = lee_lin_convergence.draw(panels, "iterations", PUBLISHED)
+    assert len(figure.axes) == 6
+    assert [axes.get_xscale() for axes in figure.axes] == ["log"] * 6
+    assert [text.get_text() for text in figure.axes[5].texts] == ["labels are no grades"]
+    assert [axes.get_ylabel() for axes in figure.axes[::3]] == ["a", "b"]
+    figure.draw_without_rendering()
+
+
+def test_the_parts_of_the_pairs_are_drawn_for_each_data_set():
+    found = {name: lee_lin_dual.along_C(make_rows()) for name in ("MQ2007-like", "other")}
+    figure = lee_lin_dual.draw(found)
+    bars, curves = figure.axes
+    assert sum(bar.get_width() for bar in bars.patches) == pytest.approx(200)
+    assert len(curves.lines) == 2
+    margins = found["other"][-1]
+    twice = replace(margins, n_pairs=2 * margins.n_pairs)
+    growing = lee_lin_dual.draw_growth({"some": [(8, margins), (16, twice)]})
+    assert growing.axes[0].get_legend().texts[0].get_text() == "some: slope 1.00"

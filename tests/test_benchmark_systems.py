@@ -99,6 +99,12 @@ def test_rows_are_stored_once_and_mapped(tmp_path, format, with_qid):
     assert rows._replace(y=rows.y + 1).store(tmp_path) != folder
 
 
+def test_rows_without_a_single_value_are_stored_too(tmp_path):
+    rows = Rows(sparse.csr_matrix((3, 2)), np.arange(3.0))
+    again = Rows.load(rows.store(tmp_path))
+    assert (again.X.shape, again.X.nnz) == ((3, 2), 0)
+
+
 @pytest.mark.parametrize("loss", PHI)
 def test_the_judge_measures_the_distance_from_the_optimum(loss):
     task = make_task(loss)
@@ -141,6 +147,13 @@ def test_every_system_gets_there(name, loss, shape):
     assert iterations == sorted(iterations)
     assert told[-1][1] <= judge.optimum * (1 + GOALS.get(name, 2e-6))
     assert told[-1][1] >= judge.optimum * (1 - judge.gap) * (1 - 1e-12)
+
+
+def test_prsvm_refuses_pairs_beyond_the_memory():
+    rows = Rows(np.zeros((1_000_000, 1)), np.arange(1e6))
+    task = Task("large", *rows, "squared_hinge", 1.0)
+    assert registry()["PRSVM"].unable(task) == "its pairs need 50000 GB"
+    assert registry()["PRSVM+"].unable(task) == ""
 
 
 def test_a_system_that_cannot_be_watched_fits_again_and_again(monkeypatch):

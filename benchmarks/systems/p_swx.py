@@ -60,8 +60,8 @@ def no_gpu() -> str:
         return "ranksvm has no devices"
     try:
         fit(RankSVM(device="cuda"), np.eye(3), np.arange(3.0), None)
-    except (ImportError, RuntimeError, ValueError) as error:
-        return f"no GPU: {error}".partition("\n")[0]
+    except (ImportError, MemoryError, RuntimeError, ValueError) as error:
+        return f"{error}".partition(";")[0]
     return ""
 
 
