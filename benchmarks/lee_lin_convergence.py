@@ -168,9 +168,9 @@ def widened(rows: Rows, width: int) -> Rows:
     return rows._replace(X=X)
 
 
-def stopping_point(judge: Judge, trace: list[np.ndarray]) -> int | None:
-    """Find the first weights whose gradient is small against that at zero."""
-    goal = GRADIENT * np.linalg.norm(judge.objective.evaluate(judge.task.start).gradient)
+def stopping_point(judge: Judge, trace: list[np.ndarray], share: float = GRADIENT) -> int | None:
+    """Find the first weights whose gradient is no larger than a share of that at zero."""
+    goal = share * np.linalg.norm(judge.objective.evaluate(judge.task.start).gradient)
     for k, weights in enumerate(trace):
         if np.linalg.norm(judge.objective.evaluate(weights).gradient) <= goal:
             return k

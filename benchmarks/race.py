@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -24,6 +21,7 @@ from task import CACHE, Judge, Rows, Task
 
 SPACING = 1.03  # of the times at which weights are kept, once there are many
 START_LIMIT = 300.0  # seconds in which a process must have loaded its libraries
+GRACE = 5.0
 FINISHED, OUT_OF_TIME, UNABLE, FAILED = "finished", "out of time", "unable", "failed"
 
 
@@ -127,18 +125,17 @@ def race(system: System, task: Task, limit: float, cache: Path = CACHE) -> Outco
     try:
         end = _follow(receiver, trace, limit)
     finally:
-        _kill(process)
-        process.join()
+        _end(process)
         receiver.close()
     return Outcome(system.name, task.name, *end, trace, system.linear)
 
 
-def _kill(process: BaseProcess) -> None:
-    """Kill a run and the programs that it started, which are in a group of their own."""
-    if process.pid is not None and hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):  # not yet a group, or no longer
-            os.killpg(process.pid, signal.SIGKILL)
+def _end(process: BaseProcess) -> None:
+    """End a run; if it runs a program, it has a moment to end that first."""
+    process.terminate()
+    process.join(GRACE)
     process.kill()
+    process.join()
 
 
 def _follow(receiver: Connection, trace: list[Point], limit: float) -> End:
@@ -162,8 +159,6 @@ def _run(
     sender: Connection, system: System, bare: Task, folder: Path, test_folder: Path | None
 ) -> None:
     """Do the task, in the new process."""
-    if hasattr(os, "setsid"):
-        os.setsid()
     X, y, qid = Rows.load(folder)
     bare = replace(bare, test=Rows.load(test_folder) if test_folder else None)
     task = replace(bare, X=X, y=y, qid=qid)

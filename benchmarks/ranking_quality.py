@@ -13,27 +13,23 @@ over queries by ranksvm's default conventions; seconds are those of training, me
 import argparse
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from datasets.real import find_real, load_real
 from harness import machine_line, print_table, time_once
 from ranksvm import RankSVM, RankSVMCV, evaluate
+from systems.peer_lightgbm import fit_lambdarank
+from systems.peer_pairs_sklearn import fit_logistic_regression
+from systems.peer_xgboost import fit_pairwise
+from task import Rows
 
 METRICS = ("ndcg@10", "pairwise_accuracy")
+N_THREADS = 2
 Matrix = Any
-
-
-class Rows(NamedTuple):
-    """Rows of whole queries, each query contiguous."""
-
-    X: Matrix
-    y: np.ndarray
-    qid: np.ndarray
 
 
 def main() -> None:
@@ -102,10 +98,13 @@ def systems() -> Iterator[tuple[str, Callable[[Rows], Callable[[Matrix], np.ndar
     yield "RankSVMCV, nDCG@10", lambda rows: scaled(rows, RankSVMCV(scoring="ndcg@10"))
     yield "logistic regression on pairs", logistic_regression
     if find_spec("lightgbm"):
-        yield "LightGBM, lambdarank", lightgbm_lambdarank
+        yield "LightGBM, lambdarank", lambda rows: fit_lambdarank(rows, N_THREADS).predict
     if find_spec("xgboost"):
-        yield "XGBoost, rank:pairwise", lambda rows: xgboost_pairwise(rows, "gbtree")
-        yield "XGBoost, rank:pairwise, gblinear", lambda rows: xgboost_pairwise(rows, "gblinear")
+        for name, booster in (("", "gbtree"), (", gblinear", "gblinear")):
+            yield (
+                f"XGBoost, rank:pairwise{name}",
+                lambda rows, booster=booster: fit_pairwise(rows, booster, N_THREADS).predict,
+            )
 
 
 def scaled(rows: Rows, model: Any) -> Callable[[Matrix], np.ndarray]:
@@ -116,44 +115,10 @@ def scaled(rows: Rows, model: Any) -> Callable[[Matrix], np.ndarray]:
 
 
 def logistic_regression(rows: Rows) -> Callable[[Matrix], np.ndarray]:
-    """Classify differences of rows: every pair, in both directions by turns."""
+    """Classify differences of rows with scaled features."""
     scaler = StandardScaler(with_mean=False)
-    X = scaler.fit_transform(rows.X)
-    better, worse = [], []
-    for query in np.unique(rows.qid):
-        members = np.flatnonzero(rows.qid == query)
-        y = rows.y[members]
-        above, below = np.nonzero(y[:, np.newaxis] > y)
-        better.append(members[above])
-        worse.append(members[below])
-    i, j = np.concatenate(better), np.concatenate(worse)
-    sign = np.where(np.arange(len(i)) % 2, 1.0, -1.0)
-    differences = sparse.diags(sign) @ (X[i] - X[j])
-    model = LogisticRegression(solver="newton-cholesky", fit_intercept=False).fit(differences, sign)
+    model = fit_logistic_regression(rows._replace(X=scaler.fit_transform(rows.X)))
     return lambda X: model.decision_function(scaler.transform(X))
-
-
-def sizes(qid: np.ndarray) -> np.ndarray:
-    """Lengths of the contiguous queries."""
-    return np.diff(np.flatnonzero(np.diff(qid, prepend=np.nan, append=np.nan)))
-
-
-def lightgbm_lambdarank(rows: Rows) -> Callable[[Matrix], np.ndarray]:
-    """Boosted trees by LightGBM."""
-    from lightgbm import LGBMRanker
-
-    model = LGBMRanker(verbosity=-1, random_state=0, deterministic=True, n_jobs=2)
-    model.fit(rows.X, rows.y, group=sizes(rows.qid))
-    return lambda X: model.predict(X)
-
-
-def xgboost_pairwise(rows: Rows, booster: str) -> Callable[[Matrix], np.ndarray]:
-    """Boosted trees, or a linear machine by coordinate descent, by XGBoost."""
-    from xgboost import XGBRanker
-
-    model = XGBRanker(objective="rank:pairwise", booster=booster, random_state=0, n_jobs=2)
-    model.fit(rows.X, rows.y, qid=np.repeat(np.arange(len(sizes(rows.qid))), sizes(rows.qid)))
-    return lambda X: model.predict(X)
 
 
 if __name__ == "__main__":

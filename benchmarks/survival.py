@@ -20,6 +20,7 @@ from harness import machine_line, medians, print_table
 from ranksvm import RankSVM
 from ranksvm.objective import LinearObjective
 from ranksvm.pair_loss import SquaredHinge
+from systems.peer_scikit_survival import make_survival_svm, survival_times
 
 C = 1e-4
 
@@ -73,15 +74,11 @@ def report(title: str, X: np.ndarray, y: np.ndarray, repeats: int) -> None:
 
 def contestants(y: np.ndarray) -> Iterator[tuple[str, Model, np.ndarray]]:
     """Name, model and the target in the form that the model takes."""
-    from sksurv.svm import FastSurvivalSVM
-    from sksurv.util import Surv
-
     for tol in (1e-3, 1e-6):
         yield f"RankSVM, tol={tol}", RankSVM(C=C, normalize=None, tol=tol, n_threads=1), y
-    times = Surv.from_arrays(np.ones(len(y), dtype=bool), y)
+    times = survival_times(y)
     for name, settings in {"": {}, ", tol=1e-9": {"max_iter": 1000, "tol": 1e-9}}.items():
-        peer = FastSurvivalSVM(alpha=2 * C, rank_ratio=1, random_state=0, **settings)
-        yield f"FastSurvivalSVM{name}", peer, times
+        yield f"FastSurvivalSVM{name}", make_survival_svm(C, **settings), times
 
 
 def distinct_ranks(y: np.ndarray) -> np.ndarray:

@@ -198,10 +198,8 @@ def test_a_command_of_the_user_joins_the_race(trainer, tmp_path):
 
 
 def test_a_command_with_a_tolerance_is_run_by_tenths(tmp_path):
-    header = "solver_type L2R_L2LOSS_RANKSVM nr_class=2 nr_feature=2 bias=-1 w $1 $2"
-    lines = f"echo {header} | tr ' =' '\\n '"
-    text = f"#!/bin/sh\n{lines} > $4\n"
-    script = make_script(tmp_path / "told", text.replace("solver_type ", "solver_type="))
+    model = "solver_type L2R_L2LOSS_RANKSVM\\nnr_class 2\\nnr_feature 2\\nbias -1\\nw\\n%s\\n%s\\n"
+    script = make_script(tmp_path / "told", f"#!/bin/sh\nprintf '{model}' $1 $2 > $4\n")
     command = Command("told", f"{script} {{tol}} {{C_rank}} {{data}} {{model}}")
     task = make_task()
     told = run(command, task)

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -114,11 +116,19 @@ class Command(System):
 
 def execute(words: list[str]) -> None:
     """Run a command; RuntimeError tells what it said if it failed."""
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(words, **pipes, text=True)
+    # A race that is over terminates the process that waits here.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        output, errors = process.communicate()
+    finally:
+        process.kill()
+        signal.signal(signal.SIGTERM, before)
+    if process.returncode:
+        said = (errors.strip() or output.strip()).splitlines()
         last = f": {said[-1]}" if said else ""
-        raise RuntimeError(f"{words[0]} ended with {done.returncode}{last}")
+        raise RuntimeError(f"{words[0]} ended with {process.returncode}{last}")
 
 
 def read_weights(model: Path, n_features: int) -> np.ndarray:
