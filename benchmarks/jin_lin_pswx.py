@@ -6,7 +6,7 @@ DCM, OST and P-SWX: Tables 2 and 3 and Figure 1 of Jin and Lin (2014), redrawn.
 Training times and pairwise accuracy on data made with the shapes of their Table 1, C = 1 for each
 pair, beside what they published. By default the large sets have a few per cent of their queries;
 ``--scale 1`` makes them whole. A LETOR collection takes part where ``--letor`` or RANKSVM_LETOR
-names its folder. Rivals are trained once, on two threads, and so is what ``--command`` adds.
+names its folder. Systems of other packages, and what ``--command`` adds, have one thread.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from task import Judge, Rows, Task
 SCALES = {"MQ2007-list": 0.1, "MQ2008-list": 0.1, "MSLR-WEB10K": 0.05, "MSLR-WEB30K": 0.02}
 ENTRIES = (*((name, n) for n in (1, 2) for name in ("DCM", "OST", "ranksvm")), ("P-SWX", 1))
 PEERS = ("XGBoost", "LightGBM", "LinearSVC on pairs")
-PEER_THREADS = 2
-DRAWN = ("DCM", "OST", "P-SWX", "ranksvm", "LinearSVC on pairs, 2 threads")
+DRAWN = ("DCM", "OST", "P-SWX", "ranksvm", "LinearSVC on pairs")
 NEAR, EXACT = 1e-3, 1e-6
 GRADIENT = 1e-5  # their stopping rule, as a share of the norm of the gradient at zero
+GOAL = 1e-8  # late enough for that rule to hold before
 JUDGE_LIMIT = 60.0
 # Their Tables 2 and 3: seconds, and percentages of pairs, of DCM, OST and P-SWX.
 PUBLISHED_SYSTEMS = ("DCM", "OST", "P-SWX")
@@ -132,7 +132,11 @@ def race_all(
     name: str, share: float, train: Rows, test: Rows, limit: float, commands: list[Command]
 ) -> Result:
     """Race all systems on one data set."""
-    options: dict[str, Any] = {"normalize": None, "test": test, "n_threads": PEER_THREADS}
+    options: dict[str, Any] = {
+        "normalize": None,
+        "test": test,
+        "n_threads": max(n for _, n in ENTRIES),
+    }
     task = Task.from_rows(name, train, "squared_hinge", 1.0, **options)
     judge = Judge(task, limit=max(limit, JUDGE_LIMIT))
     curves, stops = {}, {}
@@ -141,7 +145,7 @@ def race_all(
         curves[label] = curve
         if system.name in ("DCM", "OST", "P-SWX"):
             stops[label] = seconds_to_stop(judge, curve)
-        print(f"{name}, {label}: {shown(curve, NEAR)}", flush=True)
+        print(f"{name}, {label}: {curve.outcome.status}, {curve.outcome.seconds:.2f} s", flush=True)
     sizes = np.diff(task.groups.indptr)
     size = (*train.X.shape, len(sizes), int(sizes.max()), task.n_pairs)
     return Result(name, share, size, judge.gap, curves, stops)
@@ -153,7 +157,7 @@ def contestants(commands: list[Command]) -> Iterator[tuple[str, System, int]]:
     for name, n_threads in ENTRIES:
         yield labelled(name, n_threads), systems[name], n_threads
     for system in (*(systems[name] for name in PEERS), *commands):
-        yield labelled(system.name, PEER_THREADS), system, PEER_THREADS
+        yield system.name, system, 1
 
 
 def labelled(name: str, n_threads: int) -> str:
@@ -204,6 +208,7 @@ def write(page: Page, results: list[Result]) -> None:
         columns = [[shown(curve, distance) for curve in r.curves.values()] for r in results]
         title = f"Seconds to {distance:g} from the optimum (their Table 2)"
         page.table(title, ("", *names), [*table(results, columns), *published(results)], file)
+    page.table(f"Speed-ups to {NEAR:g}, and theirs", ("", *names), speed_ups(results), "speed-ups")
     rows = [(name, *(r.stops[name] for r in results)) for name in results[0].stops]
     title = "Seconds to their stopping rule; empty if it did not come to hold"
     page.table(title, ("", *names), [*rows, *published(results)], "stops")
@@ -241,6 +246,19 @@ def published(results: list[Result]) -> list[tuple[Any, ...]]:
     ]
 
 
+def speed_ups(results: list[Result]) -> list[tuple[Any, ...]]:
+    """List how many times as fast the second system is, here on one thread and published."""
+    rows = []
+    for slow, fast in (("DCM", "OST"), ("DCM", "P-SWX"), ("OST", "P-SWX")):
+        here = ratios(results, slow, fast)
+        i, j = PUBLISHED_SYSTEMS.index(slow), PUBLISHED_SYSTEMS.index(fast)
+        theirs = {name: seconds[i] / seconds[j] for name, seconds in PUBLISHED_SECONDS.items()}
+        for label, found in (("", here), (", published", theirs)):
+            rows.append((f"{fast} over {slow}{label}", *(found.get(r.name) for r in results)))
+    ours = ratios(results, "OST", "ranksvm")
+    return [*rows, ("ranksvm over OST", *(ours.get(r.name) for r in results))]
+
+
 def accuracy(curve: Curve) -> float:
     """Per cent of the pairs that the last weights order rightly; NaN if there are none."""
     return 100 * float(curve.pairwise_accuracy[-1]) if len(curve.pairwise_accuracy) else np.nan
@@ -253,21 +271,18 @@ def two_digits(value: float) -> str:
 
 def claims(results: list[Result]) -> list[str]:
     """Hold the claims of the paper against what was measured, on one thread."""
-    ratio = {(a, b): ratios(results, a, b) for a, b in (("DCM", "OST"), ("OST", "ranksvm"))}
-    faster = [name for name, value in ratio["DCM", "OST"].items() if value > 1]
-    compared = len(ratio["DCM", "OST"])
-    lines = [
-        f"OST is faster than DCM: on {len(faster)} of the {compared} data sets on which both came "
-        f"to {NEAR:g} ({listed(ratio['DCM', 'OST'])}). In theory the tree pays where a query has "
-        "many levels, which is the two lists alone.",
+    trees, ours = ratios(results, "DCM", "OST"), ratios(results, "OST", "ranksvm")
+    ahead = [name for name, value in trees.items() if value > 1]
+    behind = [name for name, value in ours.items() if value < 1]
+    return [
+        f"OST is faster than DCM: on {len(ahead)} of the {len(trees)} sets on which both came to "
+        f"{NEAR:g} ({listed(trees)}). In theory the tree pays where a query has many levels, which "
+        "is the lists alone; with a handful, both wait for the passes over X.",
         claim_of_gpu(results),
         f"All come to the same accuracy: {claim_of_accuracy(results)}",
-        "It is not among their claims, but explains their times: a Newton step with the whole "
-        "Hessian does not mind scales, and conjugate gradients do. Against OST to "
-        f"{NEAR:g}, ranksvm by default is faster by {listed(ratio['OST', 'ranksvm'])}.",
+        f"Not a claim of theirs: to {NEAR:g}, ranksvm by default is faster than OST "
+        f"by {listed(ours)}. OST is ahead on: {', '.join(behind) or 'none'}.",
     ]
-    behind = [name for name, value in ratio["OST", "ranksvm"].items() if value < 1]
-    return [*lines, f"It is slower than OST on: {', '.join(behind) or 'none'}."]
 
 
 def ratios(results: list[Result], slow: str, fast: str) -> dict[str, float]:
@@ -317,20 +332,22 @@ def draw(results: list[Result]) -> Any:
     n_columns = min(3, len(results))
     n_rows = -(-len(results) // n_columns)
     figure, axes = new_figure(n_rows, n_columns, (3.2 * n_columns, 2.5 * n_rows + 0.6))
+    drawn = [name for name in DRAWN if any(len(r.curves[name].seconds) for r in results)]
     looks = styles(DRAWN)
     for panel, result in zip(axes.flat, results, strict=False):
-        for name in DRAWN:
+        for name in drawn:
             curve = result.curves[name]
             visible = (curve.seconds > 0) & (curve.distance > 0)
             draw_curve(panel, curve.seconds[visible], curve.distance[visible], looks[name])
         panel.set(xscale="log", yscale="log", ylim=(1e-7, 10), title=result.name)
+        panel.xaxis.set_minor_formatter("")
         panel.grid(True, alpha=0.3)
     for panel in axes.flat[len(results) :]:
         panel.set_axis_off()
     figure.supxlabel("seconds, one thread unless said")
-    figure.supylabel("relative distance from the optimum")
+    figure.supylabel("distance from the optimum")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside upper center", ncols=n_columns, frameon=False)
     return figure
 
 
