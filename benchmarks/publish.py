@@ -16,7 +16,7 @@ from PIL import Image
 from report import FOLDER
 
 DOCS = Path(__file__).parents[1] / "docs"
-COLORS = 64  # enough for lines and letters, at a third of the size
+COLORS = 256  # as many as lines and letters need, at a third of the size
 SHOWN = re.compile(r"^\.\. figure:: (benchmarks/\S+\.png)$", re.MULTILINE)
 
 
