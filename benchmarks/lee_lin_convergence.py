@@ -6,7 +6,8 @@ Trust region against cutting planes: Figure II of Lee and Lin (2014, supplement)
 Relative function value, pairwise accuracy and nDCG against iterations and against seconds. OST
 (Tree-TRON) minimises the squared hinge loss, TreeRSVM the hinge loss, each judged by the certified
 optimum of its own objective; a curve of the default of ranksvm stands beside either. Accuracy and
-nDCG are those of rows that were left out of training. C is "documents", ``c = C n / N``.
+nDCG are those of rows that were left out of training. C is "documents", ``c = C n / N``. A LETOR
+collection takes part where RANKSVM_LETOR names its folder.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from datasets.letor_folders import letor_folder, load_letor
 from datasets.real import find_real, load_real
 from datasets.small import make_small
 from datasets.text_like import make_text_like
@@ -105,6 +107,9 @@ def splits(rows: int) -> Iterator[Split]:
     """Make or read one data set after the other; real data only where they are found."""
     yield halved("LETOR-like", Rows(*make_small(rows, rows // 50)))
     yield halved("text-like", Rows(*make_text_like(rows)))
+    if (folder := letor_folder()) is not None:
+        fold = load_letor(folder)
+        yield Split(folder.name, fold.train, fold.test)
     if find_real("a9a.train") is None:
         print("Real data were left out: RANKSVM_DATA names no folder with them.\n")
         return
