@@ -145,7 +145,7 @@ def run(command: str, limit: float) -> Result:
 
 def stop(process: subprocess.Popen[str]) -> None:
     """End a script and every process that it started."""
-    process.send_signal(signal.SIGINT)  # races end what they run in sessions of their own
+    process.send_signal(signal.SIGINT)  # so that races end what they run
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
     with contextlib.suppress(ProcessLookupError):  # all of them have ended
