@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=10.0, help="seconds that a run may take")
     parser.add_argument("--only", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--letor", type=Path, default=letor_folder(), help="folder of a collection")
-    parser.add_argument("--command", action="append", type=Command.from_text, default=[])
+    parser.add_argument("--command", action="append", type=command, default=[])
     args = parser.parse_args()
 
     page = Page("pswx", "DCM, OST and P-SWX (Jin and Lin, Tables 2 and 3)")
@@ -114,6 +114,14 @@ def main() -> None:
         results.append(race_all(name, share, train, test, args.limit, args.command))
         page.csv(f"curves-{name}", POINT_COLUMNS, points(results[-1].curves))
     write(page, results)
+
+
+def command(text: str) -> Command:
+    """Read a command, or tell argparse why it is none."""
+    try:
+        return Command.from_text(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def data_sets(

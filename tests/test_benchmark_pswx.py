@@ -90,6 +90,13 @@ def test_commands_of_the_user_take_part():
     assert len(labels) == len(set(labels))
 
 
+def test_what_is_no_command_is_refused_in_words(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["jin_lin_pswx.py", "--command", "train"])
+    with pytest.raises(SystemExit):
+        pswx.main()
+    assert "a command is NAME=COMMAND or NAME:LOSS=COMMAND" in capsys.readouterr().err
+
+
 def test_a_collection_of_the_user_takes_part(tmp_path):
     folder = tmp_path / "MQ2009"
     folder.mkdir()
