@@ -29,7 +29,7 @@ COMMANDS = (
     "airola_fig1.py --rows 64000 --limit 10",
     "lee_lin_convergence.py",
     "lee_lin_dual.py",
-    "jin_lin_pswx.py",
+    "jin_lin_pswx.py --limit 5",
     "zapien_path.py",
     "counting.py --rows 128000 --limit 0.5",
     "small.py --repeats 7",
@@ -95,7 +95,7 @@ def main() -> int:
     """Run the scripts one after the other; the page grows as they end."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("scripts", nargs="*", help="only these, such as counting.py")
-    parser.add_argument("--limit", type=float, default=300, help="seconds that a script may take")
+    parser.add_argument("--limit", type=float, default=400, help="seconds that a script may take")
     parser.add_argument("--total", type=float, default=1800, help="seconds that all may take")
     args = parser.parse_args()
 
