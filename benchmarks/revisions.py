@@ -5,7 +5,8 @@ The hot paths of two git revisions, on this machine, by ratio.
 
 Both are built, each into a folder of its own, and the `micro.py` of the current checkout runs with
 one and the other by turns. In every round the base runs twice, and how these two differ tells how
-far a ratio can be trusted: the noise is the standard error of the median ratio that they imply.
+far a ratio can be trusted: the noise is the standard error of the median ratio that they imply, and
+no less than is typical of all paths.
 A path is "slower" or "faster" if the ratio is further from 1 than three times that; with many
 paths, one or the other may seem so by chance.
 """
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILDS = ROOT / "build" / "revisions"
 BASE, HEAD, BASE_AGAIN = range(3)
 DOUBT = 3.0  # standard errors
+MOST_LETTERS = 80  # of what a revision says in the table
 NORMAL_MAD = 1.4826  # standard deviation of a normal variable, over its median absolute deviation
 NORMAL_MEDIAN = np.sqrt(np.pi / 2)  # standard error of a median, over that of a mean
 
@@ -115,7 +118,8 @@ class Comparison(NamedTuple):
     ratio : float
         Median over the rounds of after / before.
     noise : float
-        Standard error of the logarithm of the ratio, by the differences between like and like.
+        Standard error of the logarithm of the ratio, by the differences between like and like, or
+        that of half of the paths if it is more.
     why : str
         What a revision said that lacks the path.
     """
@@ -142,7 +146,7 @@ class Comparison(NamedTuple):
         times = [1e3 * self.before, 1e3 * self.after]
         cells = ["" if np.isnan(time) else float(time) for time in times]
         if self.why:
-            return (self.name, *cells, "", "", self.verdict)
+            return (self.name, *cells, "", "", shorten(self.why, MOST_LETTERS, placeholder=" ..."))
         return (self.name, *cells, f"{self.ratio:.3f}", f"{self.noise:.1%}", self.verdict)
 
 
@@ -156,7 +160,10 @@ def compare(rounds: list[list[dict[str, Any]]]) -> list[Comparison]:
     order = max((list(result["seconds"]) for result in first), key=len)
     position = {name: k for k, name in enumerate(order)}
     ordered = sorted(names, key=lambda name: position.get(name, len(order)))
-    return [_compare_path(name, rounds) for name in ordered]
+    comparisons = [_compare_path(name, rounds) for name in ordered]
+    # A few rounds may agree by chance: a path is as noisy as half of the others, at least.
+    typical = np.median([c.noise for c in comparisons if not c.why] or [0.0])
+    return [c._replace(noise=float(np.fmax(c.noise, typical))) for c in comparisons]
 
 
 def _compare_path(name: str, rounds: list[list[dict[str, Any]]]) -> Comparison:

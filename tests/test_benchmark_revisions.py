@@ -42,6 +42,21 @@ def test_a_difference_within_the_noise_is_none():
     assert faster.verdict == "faster"
 
 
+def test_rounds_that_agree_by_chance_do_not_convince():
+    rounds = [
+        make_round(
+            dict.fromkeys("abc", 1.0), {"a": 1.05, "b": 1.0, "c": 1.0}, {"a": 1.0, "b": b, "c": c}
+        )
+        for b, c in ((1.1, 1.2), (0.9, 0.8), (1.1, 1.2))
+    ]
+    a, b, c = compare(rounds)
+    assert a.noise == b.noise
+    assert a.noise < c.noise
+    assert a.verdict == ""
+    (alone,) = compare([[{**r, "seconds": {"a": r["seconds"]["a"]}} for r in k] for k in rounds])
+    assert alone.verdict == "slower"
+
+
 def test_what_a_revision_lacks_is_said_and_stands_in_its_place():
     with_new = {"a": 1.0, "new": 2.0, "b": 3.0}
     rounds = [
