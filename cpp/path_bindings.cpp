@@ -23,15 +23,20 @@ Out<T, 1> to_numpy(const U& values) {
   return result;
 }
 
-using Events = std::tuple<Out<double, 1>, Out<double, 2>, Out<std::int64_t, 1>,
-                          Out<std::uint8_t, 1>, Out<std::int64_t, 1>, Out<std::int64_t, 1>>;
+using Events = std::tuple<Out<double, 1>, Out<std::int64_t, 1>, Out<std::uint8_t, 1>,
+                          Out<std::int64_t, 1>, Out<std::int64_t, 1>, Out<double, 1>,
+                          Out<std::int32_t, 1>, Out<double, 1>, Out<std::int64_t, 1>>;
 
-Events to_python(const PathEvents& events, std::int64_t n) {
-  auto gamma = new_matrix<double>(events.size(), n);
-  std::copy(events.gamma.begin(), events.gamma.end(), gamma.data());
-  return {to_numpy<double>(events.lambda),       gamma,
-          to_numpy<std::int64_t>(events.pair),   to_numpy<std::uint8_t>(events.set),
-          to_numpy<std::int64_t>(events.n_free), to_numpy<std::int64_t>(events.n_one)};
+Events to_python(const PathEvents& events) {
+  return {to_numpy<double>(events.lambda),
+          to_numpy<std::int64_t>(events.pair),
+          to_numpy<std::uint8_t>(events.set),
+          to_numpy<std::int64_t>(events.n_free),
+          to_numpy<std::int64_t>(events.n_one),
+          to_numpy<double>(events.gamma),
+          to_numpy<std::int32_t>(events.changed_row),
+          to_numpy<double>(events.changed_gamma),
+          to_numpy<std::int64_t>(events.n_changed)};
 }
 
 std::vector<std::int32_t> rows_of(const In<std::int32_t, 1>& rows, std::int64_t n) {
@@ -69,10 +74,11 @@ void bind_path(nb::module_& m) {
               const nb::gil_scoped_release release;
               return self.advance(lambda_min, n_events);
             }();
-            return to_python(events, self.n());
+            return to_python(events);
           },
           "lambda_min"_a, "n_events"_a,
-          "Follow the path: (lambda, gamma, pair, its set, n_free, n_one) of each event.")
+          "Follow the path: (lambda, pair, its set, n_free, n_one) of each event, gamma before the "
+          "first, and (row, gamma, how many up to each event) of what changes.")
       .def_prop_ro("lam", &RegularizationPath::lambda)
       .def_prop_ro(
           "gamma", [](const RegularizationPath& self) { return to_numpy<double>(self.gamma()); },

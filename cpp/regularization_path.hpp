@@ -6,10 +6,14 @@
 //
 // f = K gamma / lambda, gamma = P' alpha, alpha in [0, 1] one multiplier for each pair; gamma is
 // linear in lambda between events.
+//
+// What an event takes does not grow with the numbers of pairs and rows, but where all of them are
+// looked through, now and then: see path_search.cpp.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "cholesky.hpp"
@@ -22,10 +26,15 @@ enum class PairSet : std::uint8_t { zero, one, free };
 // The pairs that changed sets, in the order in which they did, and the state after each change.
 struct PathEvents {
   std::vector<double> lambda;
-  std::vector<double> gamma;  // n for each event
   std::vector<std::int64_t> pair;
   std::vector<PairSet> set;  // which the pair is in now
   std::vector<std::int64_t> n_free, n_one;
+  // gamma before the first event; what changes of it up to each event, and where those of the next
+  // begin.
+  std::vector<double> gamma;
+  std::vector<std::int32_t> changed_row;
+  std::vector<double> changed_gamma;
+  std::vector<std::int64_t> n_changed;
 
   std::int64_t size() const { return static_cast<std::int64_t>(pair.size()); }
 };
@@ -55,14 +64,29 @@ class RegularizationPath {
   bool stuck() const { return events_at_lambda_ > 1000 + n_pairs(); }
 
  private:
-  // Of K gamma: an element, and by how much it falls as lambda falls by 1.
-  struct Score {
-    double value, rate;
+  // A pair at a bound, and the least `moved` at which it could be on its margin.
+  struct Bound {
+    double safe_until;
+    std::size_t pair;
+    bool operator<(const Bound& other) const {
+      return std::tie(safe_until, pair) < std::tie(other.safe_until, other.pair);
+    }
+  };
+  // All pairs at the scores that are known, where they are looked through: the compiler need not
+  // fear that what is written meanwhile changes them.
+  struct Pairs {
+    const std::int32_t *upper, *lower;
+    const double *margin, *side, *scores;
+    double lambda;
+
+    double difference(std::size_t p) const { return scores[upper[p]] - scores[lower[p]]; }
+    double residual(std::size_t p) const { return lambda * margin[p] - difference(p); }
+    double distance(std::size_t p) const { return side[p] * residual(p); }  // 0 for a free pair
   };
   struct Step {
     double length;
     std::int64_t pair;  // -1 for none
-    std::size_t place;  // of a free pair
+    std::size_t place;  // of a free or hot pair
   };
   // Of d_p = P_p K^1/2 on the span of those of the free pairs.
   struct Projection {
@@ -70,44 +94,68 @@ class RegularizationPath {
     double square, distance;     // |d_p|^2, and that of what is left
   };
 
-  double difference(std::size_t pair) const;
+  std::size_t upper(std::size_t pair) const { return static_cast<std::size_t>(upper_[pair]); }
+  std::size_t lower(std::size_t pair) const { return static_cast<std::size_t>(lower_[pair]); }
+  Pairs pairs() const {
+    return {upper_.data(), lower_.data(), margin_.data(), side_.data(), scores_.data(), lambda_};
+  }
   double gram(std::size_t p, std::size_t q) const;
-  std::vector<double> kernel_product(const std::vector<double>& v) const;
-  void sum_gamma();
   void compute_scores();
-  void set_direction();
+  void update_scores();
+  void refresh();
   void find_near_pairs();
+  void widen_hot_reach();
+  void set_direction();
   Step next_event(double limit);
   void move(double length);
   void handle(const Step& step, PathEvents& events);
   void enter(std::size_t pair, PathEvents& events);
-  Projection project(std::size_t pair) const;
-  void exchange(std::vector<double> weights, PathEvents& events);
   void leave(std::size_t place, PairSet set, PathEvents& events);
+  void exchange(std::vector<double> weights, PathEvents& events);
+  Projection project(std::size_t pair) const;
+  void count_one(std::size_t pair, int change);
+  void add_free_row(std::int32_t row);
+  void drop_free_row(std::int32_t row);
+  void sum_gamma();
   void note(std::size_t pair, PairSet set, PathEvents& events);
+
+  static constexpr double at_one = 1.0, at_zero = -1.0, between = 0.0;
 
   const double* K_;
   std::size_t n_;
   std::vector<std::int32_t> upper_, lower_;
   std::vector<double> margin_;
+  double largest_margin_, largest_distance_ = 0.0;  // |d_p|
 
   double lambda_ = 0.0;
-  std::vector<double> side_;  // 1 for a pair at one, -1 for one at zero, 0 for a free one
+  std::vector<double> side_;  // `at_one`, `at_zero`, or for a free pair `between`
   std::int64_t n_one_;
-  std::vector<double> gamma_, d_gamma_;
-  std::vector<Score> scores_;
-  std::vector<std::size_t> free_;    // in the order of the factor
-  std::vector<double> alpha_, eta_;  // of the free pairs: alpha falls by eta as lambda falls by 1
-  CholeskyFactor factor_;            // of P_F K P_F'
+  std::vector<double> gamma_;
+  std::vector<double> gamma_one_;  // of the pairs at one: whole numbers
   std::int64_t events_at_lambda_ = 0;
 
-  // Other pairs at bounds were further than the reach from their margins, and no pair has moved by
-  // more than `moved` since.
-  std::vector<std::size_t> near_;
-  double reach_, moved_ = 0.0;
-  std::size_t steps_ = 0;  // since then
-  double largest_margin_;
-  double speed_ = 0.0;  // none moves by more as lambda falls by 1
+  std::vector<std::size_t> free_;    // in the order of the factor
+  std::vector<double> alpha_, eta_;  // of the free pairs: alpha falls by eta as lambda falls by 1
+  std::vector<double> residual_;     // of the free pairs: what rounding leaves
+  CholeskyFactor factor_;            // of P_F K P_F'
+  std::vector<std::int32_t> free_rows_, n_free_pairs_;  // rows of free pairs; and for each row
+  std::vector<double> d_gamma_;                         // by how much gamma falls
+
+  // K times `scored_gamma`; gamma is that but in `moved_rows`, by `moved_by`.
+  std::vector<double> scores_, scored_gamma_;
+  std::vector<std::int32_t> moved_rows_;
+  std::vector<std::uint8_t> is_moved_;
+  std::vector<double> moved_by_, moves_by_;
+
+  // No pair at a bound has come closer to its margin than by `moved` since the near pairs were
+  // found.  Those that are not near were at least `near_reach` from it then; those that are not hot
+  // will not be there before `moved` is `hot_until`.  Free pairs are near.
+  std::vector<Bound> hot_, near_;
+  std::vector<double> safe_until_;
+  double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
+  bool must_refresh_ = true;
+  double speed_ = 0.0;  // no pair moves by more as lambda falls by 1
+  std::size_t hot_work_ = 0, hot_events_ = 0, near_work_ = 0, near_events_ = 0;  // with these lists
 };
 
 }  // namespace ranksvm

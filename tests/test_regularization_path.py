@@ -308,7 +308,7 @@ def test_one_pair():
         ({"max_support": -1}, "max_support must be a whole number of at least 0"),
         ({"max_memory": 0}, "max_memory must be greater than 0"),
         ({"max_memory": 1e4}, r"337 preference pairs, which take .* max_memory=1e-05 GB"),
-        ({"max_memory": 1.2e4}, r"kernel matrix of 30 rows takes .* max_memory=1.2e-05 GB"),
+        ({"max_memory": 1.4e4}, r"kernel matrix of 30 rows takes .* max_memory=1.4e-05 GB"),
         ({"qid": [0] * 29}, "qid has length 29 but there are 30 rows"),
         ({"y": np.zeros(30)}, "no preference pairs to learn from"),
     ],

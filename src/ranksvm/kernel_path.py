@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .kernels import Kernel
 from .pair_loss import Hinge
+from .path_coefficients import PathCoefficients
 from .path_following import ACCURACY, PathCallback, PathFollower, Stop
 from .preference_graph import PreferenceGraph
 from .progress import PathTable
@@ -47,8 +48,8 @@ class RegularizationPath:
     lambdas : ndarray of shape (n_events + 1,)
         Where each event happens, falling, and where the path ends. For larger lambda than the first
         all multipliers are 1; it is 0 if nothing ever happens, since all pairs' differences cancel.
-    gammas : ndarray of shape (n_events + 1, n_samples)
-        ``lambda beta`` there; linear between.
+    coefficients : PathCoefficients
+        ``lambda beta`` there, linear between: what each event changes of it.
     n_zero, n_free, n_one : ndarray of shape (n_events + 1,), int64
         Number of pairs with a multiplier of 0, between, and 1, below each of `lambdas`: the sizes
         of I_0, I_alpha and I_1.
@@ -64,11 +65,12 @@ class RegularizationPath:
         Why the path ends; "precision" if rounding allowed no more.
     violation : float
         The largest violation of the optimality conditions, in units of ``f_p``, that was found in
-        checks at every 64th event and at the end.
+        checks at the end and, on the way, at every 64th event, or with more than 16,384 pairs as
+        many events apart as a 256th of these.
     """
 
     lambdas: Vector
-    gammas: NDArray[np.float64]
+    coefficients: PathCoefficients = field(repr=False)
     n_zero: NDArray[np.int64]
     n_free: NDArray[np.int64]
     n_one: NDArray[np.int64]
@@ -79,6 +81,11 @@ class RegularizationPath:
     X: Any = field(repr=False)
     status: str
     violation: float
+
+    @property
+    def gammas(self) -> NDArray[np.float64]:
+        """``lambda beta`` at each of `lambdas`, of shape (n_events + 1, n_samples): made anew."""
+        return self.coefficients.at(np.arange(len(self.lambdas)))
 
     def coef_at(self, lam: ArrayLike) -> NDArray[np.float64]:
         """Return the coefficients beta.
@@ -132,7 +139,7 @@ class RegularizationPath:
         alpha: Vector = (sets == _ONE).astype(np.float64)
         free = np.flatnonzero(sets == _FREE)
         if len(free):
-            rest = self._gamma_at(lams) - self.graph.sum_by_row(alpha, self.gammas.shape[1])
+            rest = self._gamma_at(lams) - self.graph.sum_by_row(alpha, self.coefficients.n_rows)
             incidence = np.zeros((len(rest), len(free)))
             incidence[self.graph.upper[free], np.arange(len(free))] = 1
             incidence[self.graph.lower[free], np.arange(len(free))] = -1
@@ -169,10 +176,9 @@ class RegularizationPath:
             raise ValueError(f"y has shape {labels.shape} but there are {len(values)} rows")
         measure = pairwise_error(labels, qid) if metric is None else partial(metric, labels)
         errors = np.empty(len(self.lambdas))
-        for start in range(0, len(errors), _COLUMNS):
-            block = slice(start, start + _COLUMNS)
+        for block in np.array_split(np.arange(len(errors)), -(-len(errors) // _COLUMNS)):
             # By row, so that the scores of one lambda are contiguous.
-            scores = self.gammas[block] @ values.T
+            scores = self.coefficients.at(block) @ values.T
             if self.lambdas[0] > 0:
                 scores /= self.lambdas[block, np.newaxis]
             errors[block] = [measure(column, qid) for column in scores]
@@ -200,7 +206,8 @@ class RegularizationPath:
         share = np.divide(
             self.lambdas[above] - lams, width, out=np.zeros_like(lams), where=width > 0
         ).clip(0, 1)[..., np.newaxis]
-        gammas: NDArray[np.float64] = (1 - share) * self.gammas[above] + share * self.gammas[below]
+        at = self.coefficients.at
+        gammas: NDArray[np.float64] = (1 - share) * at(above) + share * at(below)
         return gammas
 
     def _kernel_values(self, X: Any) -> NDArray[np.float64]:
@@ -242,7 +249,8 @@ def regularization_path(
     which is the objective of `RankSVM` with ``loss="hinge"``, ``normalize=None`` and ``C = 1 /
     lambda``, divided by C. As lambda falls from infinity, where the multipliers of all pairs are 1,
     pairs reach the margin, where their multipliers turn, and leave it, event after event; between
-    events ``lambda f`` is linear in lambda. An event takes ``O(pairs + n_samples n_free)``.
+    events ``lambda f`` is linear in lambda. An event takes ``O(n_free^2)``, and ``O(n_free)`` for
+    each of a few dozen pairs that may be next; all pairs are looked through after many events only.
 
     Margins are larger than 1 by up to 1e-9, by pseudo-random numbers that are always the same, so
     that events that would tie happen one after the other, and no pairs on their margins depend on
@@ -271,9 +279,9 @@ def regularization_path(
         Stop when at most so many pairs have a multiplier above 0.
     max_memory : float, default=4e9
         Bytes that the kernel matrix, the pairs and the path may take, each: with n samples, 16 n^2,
-        32 for each pair and 16 n for each event.
+        40 for each pair, and 24 for each row that an event changes.
     callback : callable, optional
-        Called with a `PathProgress` every 64 events; stops by returning True.
+        Called with a `PathProgress` after each check; stops by returning True.
     verbose : int, default=0
         1 prints a line per second to standard error.
 
@@ -323,7 +331,7 @@ def regularization_path(
         callbacks.append(callback)
     followed = PathFollower(path, len(pairs), stop, callbacks)
     result = RegularizationPath(
-        **followed.arrays(),
+        **followed.parts(),
         graph=pairs,
         kernel=of_rows,
         X=X,

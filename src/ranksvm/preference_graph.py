@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .queries import QueryGroups
 
 GRAPHS = ("full", "reduced")
-_BYTES_PER_PAIR = 32  # two rows here; two rows, a margin and a side along the path
+_BYTES_PER_PAIR = 40  # two rows here; two rows, a margin, a side and a bound along the path
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,12 +107,13 @@ class RegularizationPathDisplay:
 
     def _draw_coefficients(self, ax: Any, n_curves: int, chosen: dict[str, Any]) -> None:
         lambdas = self.path.lambdas
-        order = np.argsort(self.path.gammas[-1], kind="stable")
+        gammas, breakpoints = self.path.coefficients, np.arange(len(lambdas))
+        order = np.argsort(gammas.at(breakpoints[-1]), kind="stable")
         places = np.linspace(0, len(order) - 1, min(n_curves, len(order)))
         self.shown_ = order[places.round().astype(np.int64)]
         between = np.geomspace(lambdas[0], lambdas[-1], _POINTS_BETWEEN)
         x = np.union1d(lambdas, between.clip(lambdas[-1], lambdas[0]))[::-1]
-        values = self.path.gammas[:, self.shown_].T
+        values = gammas.at(breakpoints, self.shown_).T
         self.lines_ = []
         for of_row in values:
             color = BLUE if of_row[0] > 0 else VERMILLION
