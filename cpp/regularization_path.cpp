@@ -20,6 +20,7 @@ constexpr double feedback = 4.0;
 constexpr double least_weight = 1e-9;
 // How far rounding may put the squared length of eta' P_F K^1/2 off, in those of its parts.
 constexpr double rounding_of_speed = 1e-13;
+
 // Adds weighted rows of K to the sums: four at a time, since it takes longer to load and store the
 // sums than to add to them.
 RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<std::size_t>& rows,
