@@ -30,7 +30,7 @@ COMMANDS = (
     "lee_lin_convergence.py",
     "lee_lin_dual.py",
     "jin_lin_pswx.py --limit 5",
-    "zapien_path.py",
+    "zapien_path.py --repeats 1",
     "counting.py --rows 128000 --limit 0.5",
     "small.py --repeats 7",
     "sweep.py --rows 128000 --repeats 5",
@@ -45,7 +45,6 @@ COMMANDS = (
     "kernel.py --rows 500 2000 --iterations 20 --repeats 1",
     "metrics.py --repeats 3",
     "ranking_quality.py --folds 1",
-    "regularization_path.py --trials 2 --repeats 1",
 )
 HERE = Path(__file__).parent
 LINES_OF_ERROR = 15

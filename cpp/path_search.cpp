@@ -19,6 +19,9 @@ constexpr double least_rate = 1e-12;
 constexpr double reach_factor = 1.5;
 // Fewer events than these do not make a reach shrink, lest the path come to a halt.
 constexpr std::size_t least_events = 3;
+// With more hot pairs than such a part of the rows, rates are computed for all rows, which goes
+// through memory in order.
+constexpr std::size_t row_share = 16;
 
 // Two weighted sums of the elements of u - l in these places; each in four, which do not wait for
 // one another.
@@ -49,12 +52,14 @@ void RegularizationPath::widen_hot_reach() { hot_reach_ *= reach_factor; }
 // Finds the hot pairs among the near ones, and these, where they may not be all, among all pairs.
 // To look through the near ones should cost about as much as to measure hot ones in between.
 void RegularizationPath::refresh() {
-  const auto refresh_work = n_ * moved_rows_.size() / 8 + near_.size();
+  const auto step_work = n_ * moved_rows_.size() / 8 + free_.size() * free_.size();
+  const auto refresh_work = step_work + near_.size();
   if (hot_work_ > refresh_work && hot_events_ >= least_events)
     hot_reach_ /= reach_factor * reach_factor;
   update_scores();
   if (near_reach_ - moved_ < hot_reach_) find_near_pairs();
   near_work_ += near_.size();
+  find_work_ = margin_.size() + 4 * step_work;
   hot_.clear();
   hot_until_ = moved_ + hot_reach_;
   const Pairs pairs = this->pairs();
@@ -71,7 +76,7 @@ void RegularizationPath::refresh() {
 }
 
 void RegularizationPath::find_near_pairs() {
-  if (near_work_ <= margin_.size())
+  if (near_work_ <= find_work_)
     near_reach_ *= reach_factor;
   else if (near_events_ >= least_events)
     near_reach_ /= reach_factor;
@@ -103,24 +108,35 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
     if (eta_[k] > 0.0) consider(alpha_[k], eta_[k], free_[k], k);
     if (eta_[k] < 0.0) consider(1.0 - alpha_[k], -eta_[k], free_[k], k);
   }
+  const bool by_row = hot_.size() > n_ / row_share;
+  if (by_row) update_scores();
   moved_by_.clear(), moves_by_.clear();
   for (const auto i : moved_rows_) {
     moved_by_.push_back(gamma_[i] - scored_gamma_[i]);
     moves_by_.push_back(d_gamma_[i]);
+  }
+  if (by_row) {
+    rates_.assign(n_, 0.0);
+    add_rows(K_, n_, moved_rows_, moves_by_, rates_.data());
   }
   const Pairs pairs = this->pairs();
   std::size_t n_measured = 0;
   for (std::size_t k = 0; k < hot_.size(); ++k) {
     auto& [safe_until, p] = hot_[k];
     if (safe_until > moved_ + step.length * speed_) continue;
-    const auto [risen, rising] = weighted_differences(K_ + upper(p) * n_, K_ + lower(p) * n_,
-                                                      moved_rows_, moved_by_, moves_by_);
+    double risen = 0.0, rising = 0.0;
+    if (by_row)
+      rising = rates_[upper(p)] - rates_[lower(p)];
+    else
+      std::tie(risen, rising) = weighted_differences(K_ + upper(p) * n_, K_ + lower(p) * n_,
+                                                     moved_rows_, moved_by_, moves_by_);
     const double d = side_[p] * (pairs.residual(p) - risen), r = side_[p] * (margin_[p] - rising);
     if (r > least_rate) consider(d, r, p, k);
     safe_until = moved_ + d;
     ++n_measured;
   }
-  hot_work_ += hot_.size() / 2 + 2 * (8 + moved_rows_.size()) * n_measured;
+  hot_work_ += hot_.size() / 2;
+  hot_work_ += by_row ? n_ * moved_rows_.size() / 4 : 2 * (8 + moved_rows_.size()) * n_measured;
   return step;
 }
 

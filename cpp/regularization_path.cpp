@@ -21,16 +21,18 @@ constexpr double least_weight = 1e-9;
 // How far rounding may put the squared length of eta' P_F K^1/2 off, in those of its parts.
 constexpr double rounding_of_speed = 1e-13;
 
-// Adds weighted rows of K to the sums: four at a time, since it takes longer to load and store the
+}  // namespace
+
+// Four at a time, since it takes longer to load and store the
 // sums than to add to them.
-RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<std::size_t>& rows,
+RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
                              const std::vector<double>& weights, double* sums) {
   for (std::size_t begin = 0; begin < rows.size(); begin += 4) {
     const double* row[4];
     double weight[4];
     for (std::size_t k = 0; k < 4; ++k) {
       const bool exists = begin + k < rows.size();
-      row[k] = K + rows[exists ? begin + k : begin] * n;
+      row[k] = K + static_cast<std::size_t>(rows[exists ? begin + k : begin]) * n;
       weight[k] = exists ? weights[begin + k] : 0.0;
     }
     for (std::size_t j = 0; j < n; ++j)
@@ -38,8 +40,6 @@ RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<s
                  (weight[2] * row[2][j] + weight[3] * row[3][j]);
   }
 }
-
-}  // namespace
 
 RegularizationPath::RegularizationPath(const double* K, std::int64_t n,
                                        std::vector<std::int32_t> upper,
@@ -130,11 +130,11 @@ void RegularizationPath::sum_gamma() {
 }
 
 void RegularizationPath::compute_scores() {
-  std::vector<std::size_t> rows;
+  std::vector<std::int32_t> rows;
   std::vector<double> weights, sums(n_);
   for (std::size_t i = 0; i < n_; ++i) {
     if (gamma_[i] == 0.0) continue;
-    rows.push_back(i);
+    rows.push_back(static_cast<std::int32_t>(i));
     weights.push_back(gamma_[i]);
   }
   add_rows(K_, n_, rows, weights, sums.data());
@@ -148,12 +148,12 @@ void RegularizationPath::compute_scores() {
 }
 
 void RegularizationPath::update_scores() {
-  std::vector<std::size_t> rows;
+  std::vector<std::int32_t> rows;
   std::vector<double> weights;
   for (const auto row : moved_rows_) {
     const auto i = static_cast<std::size_t>(row);
     if (gamma_[i] == scored_gamma_[i]) continue;
-    rows.push_back(i);
+    rows.push_back(row);
     weights.push_back(gamma_[i] - scored_gamma_[i]);
     scored_gamma_[i] = gamma_[i];
   }

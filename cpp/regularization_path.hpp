@@ -39,6 +39,10 @@ struct PathEvents {
   std::int64_t size() const { return static_cast<std::int64_t>(pair.size()); }
 };
 
+// Adds weighted rows of K, each of n elements, to the sums.
+void add_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
+              const std::vector<double>& weights, double* sums);
+
 class RegularizationPath {
  public:
   // K is n x n, symmetric and positive semidefinite (for vectors that sum to zero), and outlives
@@ -145,7 +149,7 @@ class RegularizationPath {
   std::vector<double> scores_, scored_gamma_;
   std::vector<std::int32_t> moved_rows_;
   std::vector<std::uint8_t> is_moved_;
-  std::vector<double> moved_by_, moves_by_;
+  std::vector<double> moved_by_, moves_by_, rates_;
 
   // No pair at a bound has come closer to its margin than by `moved` since the near pairs were
   // found.  Those that are not near were at least `near_reach` from it then; those that are not hot
@@ -155,7 +159,8 @@ class RegularizationPath {
   double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
   bool must_refresh_ = true;
   double speed_ = 0.0;  // no pair moves by more as lambda falls by 1
-  std::size_t hot_work_ = 0, hot_events_ = 0, near_work_ = 0, near_events_ = 0;  // with these lists
+  std::size_t hot_work_ = 0, hot_events_ = 0, near_work_ = 0, near_events_ = 0,
+              find_work_ = 0;  // with these lists
 };
 
 }  // namespace ranksvm
