@@ -21,7 +21,9 @@ constexpr double reach_factor = 1.5;
 constexpr std::size_t least_events = 3;
 // With more hot pairs than such a part of the rows, rates are computed for all rows, which goes
 // through memory in order.
-constexpr std::size_t row_share = 16;
+constexpr std::size_t hot_share = 16;
+// With more free rows than such a part of all, too: then they also bound the speed much better.
+constexpr std::size_t free_share = 4;
 
 // Two weighted sums of the elements of u - l in these places; each in four, which do not wait for
 // one another.
@@ -48,6 +50,22 @@ RANKSVM_CLONES std::pair<double, double> weighted_differences(
 }  // namespace
 
 void RegularizationPath::widen_hot_reach() { hot_reach_ *= reach_factor; }
+
+bool RegularizationPath::has_many_free_rows() const { return free_rows_.size() > n_ / free_share; }
+
+// By Cauchy and Schwarz, from |eta' P_F K^1/2|; or from the rates of all rows, where these are
+// computed anyway.
+void RegularizationPath::bound_speed(double norm) {
+  speed_ = largest_margin_ + norm * largest_distance_;
+  by_row_ = hot_.size() > n_ / hot_share || has_many_free_rows();
+  if (!by_row_) return;
+  moves_by_.clear();
+  for (const auto i : free_rows_) moves_by_.push_back(d_gamma_[i]);
+  rates_.assign(n_, 0.0);
+  add_rows(K_, n_, free_rows_, moves_by_, rates_.data());
+  const auto [least, largest] = std::minmax_element(rates_.begin(), rates_.end());
+  speed_ = std::min(speed_, largest_margin_ + (*largest - *least));
+}
 
 // Finds the hot pairs among the near ones, and these, where they may not be all, among all pairs.
 // To look through the near ones should cost about as much as to measure hot ones in between.
@@ -108,16 +126,11 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
     if (eta_[k] > 0.0) consider(alpha_[k], eta_[k], free_[k], k);
     if (eta_[k] < 0.0) consider(1.0 - alpha_[k], -eta_[k], free_[k], k);
   }
-  const bool by_row = hot_.size() > n_ / row_share;
-  if (by_row) update_scores();
+  if (by_row_) update_scores();
   moved_by_.clear(), moves_by_.clear();
   for (const auto i : moved_rows_) {
     moved_by_.push_back(gamma_[i] - scored_gamma_[i]);
     moves_by_.push_back(d_gamma_[i]);
-  }
-  if (by_row) {
-    rates_.assign(n_, 0.0);
-    add_rows(K_, n_, moved_rows_, moves_by_, rates_.data());
   }
   const Pairs pairs = this->pairs();
   std::size_t n_measured = 0;
@@ -125,7 +138,7 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
     auto& [safe_until, p] = hot_[k];
     if (safe_until > moved_ + step.length * speed_) continue;
     double risen = 0.0, rising = 0.0;
-    if (by_row)
+    if (by_row_)
       rising = rates_[upper(p)] - rates_[lower(p)];
     else
       std::tie(risen, rising) = weighted_differences(K_ + upper(p) * n_, K_ + lower(p) * n_,
@@ -135,8 +148,9 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
     safe_until = moved_ + d;
     ++n_measured;
   }
-  hot_work_ += hot_.size() / 2;
-  hot_work_ += by_row ? n_ * moved_rows_.size() / 4 : 2 * (8 + moved_rows_.size()) * n_measured;
+  hot_work_ += hot_.size();
+  if (!has_many_free_rows())
+    hot_work_ += by_row_ ? n_ * moved_rows_.size() / 4 : 2 * (8 + moved_rows_.size()) * n_measured;
   return step;
 }
 

@@ -178,9 +178,7 @@ void RegularizationPath::set_direction() {
     d_gamma_[lower(free_[k])] -= eta_[k];
     sum += std::abs(eta_[k]);
   }
-  // By Cauchy and Schwarz.
-  const double rounding = std::sqrt(rounding_of_speed) * sum * largest_distance_;
-  speed_ = largest_margin_ + (std::sqrt(square) + rounding) * largest_distance_;
+  bound_speed(std::sqrt(square) + std::sqrt(rounding_of_speed) * sum * largest_distance_);
 }
 
 void RegularizationPath::move(double length) {

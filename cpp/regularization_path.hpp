@@ -109,6 +109,8 @@ class RegularizationPath {
   void refresh();
   void find_near_pairs();
   void widen_hot_reach();
+  bool has_many_free_rows() const;
+  void bound_speed(double norm);
   void set_direction();
   Step next_event(double limit);
   void move(double length);
@@ -157,8 +159,8 @@ class RegularizationPath {
   std::vector<Bound> hot_, near_;
   std::vector<double> safe_until_;
   double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
-  bool must_refresh_ = true;
-  double speed_ = 0.0;  // no pair moves by more as lambda falls by 1
+  bool must_refresh_ = true, by_row_ = false;  // `by_row`: `rates` holds those of all rows
+  double speed_ = 0.0;                         // no pair moves by more as lambda falls by 1
   std::size_t hot_work_ = 0, hot_events_ = 0, near_work_ = 0, near_events_ = 0,
               find_work_ = 0;  // with these lists
 };
