@@ -14,7 +14,7 @@ from cases import make_problem
 from ranksvm import KernelRankSVMPathCV, evaluate, regularization_path
 from ranksvm.folds import make_folds
 from ranksvm.kernels import Kernel
-from ranksvm.path_selection import merged_lambdas
+from ranksvm.path_selection import chosen_graph, merged_lambdas
 
 GAMMAS = [0.5, 0.05]
 
@@ -99,13 +99,25 @@ def test_the_model_is_the_path_of_all_rows_at_the_lambda_chosen(problem):
     new = make_problem(1)[0]
     model = KernelRankSVMPathCV(gammas=0.2, cv=3, n_lambdas=50).fit(X, y, qid)
     path = regularization_path(
-        X, y, qid, kernel="rbf", gamma=0.2, graph="reduced", lambda_min=model.lambda_
+        X, y, qid, kernel="rbf", gamma=0.2, graph="full", lambda_min=model.lambda_
     )
     np.testing.assert_allclose(model.dual_coef_, path.coef_at(model.lambda_), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(model.predict(new), path.predict(new, model.lambda_), atol=1e-7)
     assert model.path_.lambdas[-1] <= model.cv_results_["param_lambda"].min()
     assert (model.n_pairs_, model.n_queries_) == (len(path.graph), 6)
     assert model.score(X, y, qid) == pytest.approx(accuracy(y, model.predict(X), qid))
+
+
+def test_the_full_graph_is_taken_where_it_has_few_pairs(problem):
+    X, y, qid = problem
+    options = {"gammas": 0.2, "cv": 3, "n_lambdas": 5, "refit": False}
+    assert KernelRankSVMPathCV(**options).fit(X, y, qid).graph_ == "full"
+    assert KernelRankSVMPathCV(**options, graph="reduced").fit(X, y, qid).graph_ == "reduced"
+    # 250 rows of distinct labels: 31,125 pairs in one query, half of them in two.
+    X, y = np.random.default_rng(0).normal(size=(250, 2)), np.arange(250.0)
+    assert chosen_graph(y, None) == "reduced"
+    assert chosen_graph(y, np.arange(250) % 2) == "full"
+    assert KernelRankSVMPathCV(**options).fit(X, y).graph_ == "reduced"
 
 
 def test_of_many_breakpoints_an_even_subset_is_measured(problem):
@@ -138,7 +150,7 @@ def test_a_validation_set_is_a_single_fold(problem):
     model = KernelRankSVMPathCV(gammas=0.2, cv=[(train, validation)], n_lambdas=10_000)
     model.fit(X, y, qid)
     path = regularization_path(
-        X[train], y[train], qid[train], kernel="rbf", gamma=0.2, graph="reduced"
+        X[train], y[train], qid[train], kernel="rbf", gamma=0.2, graph="full"
     )
     errors = path.validation_errors(X[validation], y[validation], qid[validation])
     lambdas, last = np.unique(-path.lambdas, return_index=True)

@@ -15,7 +15,7 @@ from .folds import make_folds
 from .kernel_path import regularization_path
 from .kernels import Kernel
 from .parameters import require_count
-from .path_selection import FoldPaths, PathScores, kernels_of_widths
+from .path_selection import FoldPaths, PathScores, chosen_graph, kernels_of_widths
 from .progress import FitCounter
 from .queries import QueryGroups
 from .ranker import Ranker
@@ -45,8 +45,10 @@ class KernelRankSVMPathCV(Ranker):
         which suits standardised features. Kernels without gamma take none.
     degree : float, default=3
     coef0 : float, default=1
-    graph : {"reduced", "full"}, default="reduced"
-        The pairs to learn from: see `regularization_path`.
+    graph : {"auto", "full", "reduced"}, default="auto"
+        The pairs to learn from: see `regularization_path`. The full graph ranks better, and its
+        paths take longer, in proportion to the pairs: "auto" takes it where all rows have at most
+        30,000 pairs, and else the reduced one.
     cv : int, splitter or iterable, default=5
         As for `RankSVMCV`; ``[(train, validation)]`` is a single validation set.
     scoring : str or callable, default="pairwise_accuracy_pooled"
@@ -85,6 +87,8 @@ class KernelRankSVMPathCV(Ranker):
         For each width and each lambda measured: "param_gamma" (NaN if the kernel has none),
         "param_lambda", and "mean_test_score", "std_test_score", "standard_error",
         "rank_test_score" and the scores of the folds, as for `RankSVMCV`.
+    graph_ : {"full", "reduced"}
+        The pairs that were learnt from.
     n_splits_ : int
         Number of folds.
     path_ : RegularizationPath
@@ -123,7 +127,7 @@ class KernelRankSVMPathCV(Ranker):
         gammas: ArrayLike | None = None,
         degree: float = 3,
         coef0: float = 1.0,
-        graph: str = "reduced",
+        graph: str = "auto",
         cv: Any = 5,
         scoring: str | Scoring = "pairwise_accuracy_pooled",
         lambda_min_ratio: float = 1e-3,
@@ -198,6 +202,7 @@ class KernelRankSVMPathCV(Ranker):
             raise ValueError(f"a precomputed kernel must be a square matrix, not {X.shape}")
         rows = TrainingRows(DesignMatrix.from_array(X), y, ids)
         folds = make_folds(self.cv, y, rows.query)
+        self.graph_ = chosen_graph(y, rows.query) if self.graph == "auto" else self.graph
         paths = FoldPaths(
             X,
             rows,
@@ -205,7 +210,7 @@ class KernelRankSVMPathCV(Ranker):
             self.scoring,
             n_lambdas=self.n_lambdas,
             n_jobs=self.n_jobs,
-            graph=self.graph,
+            graph=self.graph_,
             lambda_min_ratio=self.lambda_min_ratio,
             max_memory=self.max_memory,
         )
@@ -259,7 +264,7 @@ class KernelRankSVMPathCV(Ranker):
             rows.y,
             rows.query,
             **vars(kernel),
-            graph=self.graph,
+            graph=self.graph_,
             lambda_min=lambda_min,
             max_memory=self.max_memory,
         )

@@ -21,10 +21,14 @@ from .cross_validation import FoldScores, TrainingRows, folds_with_pairs
 from .folds import Fold, Rows
 from .kernel_path import RegularizationPath, pairwise_error, regularization_path
 from .kernels import Kernel
+from .pair_loss import Hinge
+from .queries import QueryGroups
 from .scoring import Scoring, scoring_of
 from .threads import one_blas_thread, resolve_threads
 
 Vector = NDArray[np.float64]
+
+_MOST_PAIRS = 30_000  # of a full graph that is taken by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,12 @@ class PathScores(FoldScores):
         error of the best mean below it.
         """
         return self.simplest(-self.lambdas, one_standard_error)
+
+
+def chosen_graph(y: Vector, qid: ArrayLike | None) -> str:
+    """Return "full" where the paths of the full graph can be waited for, else "reduced"."""
+    n_pairs = Hinge(y, QueryGroups.from_qid(qid, len(y))).n_pairs
+    return "full" if n_pairs <= _MOST_PAIRS else "reduced"
 
 
 def merged_lambdas(paths: Iterable[RegularizationPath], n_lambdas: int) -> Vector:
