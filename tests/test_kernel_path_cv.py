@@ -113,11 +113,11 @@ def test_the_full_graph_is_taken_where_it_has_few_pairs(problem):
     options = {"gammas": 0.2, "cv": 3, "n_lambdas": 5, "refit": False}
     assert KernelRankSVMPathCV(**options).fit(X, y, qid).graph_ == "full"
     assert KernelRankSVMPathCV(**options, graph="reduced").fit(X, y, qid).graph_ == "reduced"
-    # 250 rows of distinct labels: 31,125 pairs in one query, half of them in two.
-    X, y = np.random.default_rng(0).normal(size=(250, 2)), np.arange(250.0)
-    assert chosen_graph(y, None) == "reduced"
-    assert chosen_graph(y, np.arange(250) % 2) == "full"
-    assert KernelRankSVMPathCV(**options).fit(X, y).graph_ == "reduced"
+    # 448 rows of distinct labels: 100,128 pairs in one query, half of them in two.
+    X, y = np.random.default_rng(0).normal(size=(448, 2)), np.arange(448.0)
+    assert chosen_graph(y, np.arange(448) % 2) == "full"
+    with pytest.warns(UserWarning, match=r"100,128 preference pairs, more than 100,000"):
+        assert KernelRankSVMPathCV(**options).fit(X, y).graph_ == "reduced"
 
 
 def test_of_many_breakpoints_an_even_subset_is_measured(problem):

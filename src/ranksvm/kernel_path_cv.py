@@ -48,7 +48,7 @@ class KernelRankSVMPathCV(Ranker):
     graph : {"auto", "full", "reduced"}, default="auto"
         The pairs to learn from: see `regularization_path`. The full graph ranks better, and its
         paths take longer, in proportion to the pairs: "auto" takes it where all rows have at most
-        30,000 pairs, and else the reduced one.
+        100,000 pairs, and else the reduced one, with a warning.
     cv : int, splitter or iterable, default=5
         As for `RankSVMCV`; ``[(train, validation)]`` is a single validation set.
     scoring : str or callable, default="pairwise_accuracy_pooled"
@@ -188,7 +188,7 @@ class KernelRankSVMPathCV(Ranker):
         ConvergenceWarning
             If a path had to end early: see `regularization_path`.
         UserWarning
-            As for `RankSVMCV.fit`.
+            As for `RankSVMCV.fit`, or if there are too many pairs for the full graph.
         """
         scoring_of(self.scoring)  # refuses what is none, before paths are followed
         for name in ("n_lambdas", "n_jobs"):
