@@ -34,6 +34,3 @@ class Place:
     def matrix(self, X):
         """X of NumPy or SciPy as a design matrix there."""
         return DesignMatrix.from_array(X) if self.device is None else copied(X, self.device)
-
-    def to_host(self, array):
-        return array if self.device is None else self.device.to_host(array)

@@ -13,7 +13,6 @@ import reference
 from cases import make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning, RankSVM
-from ranksvm.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
 from ranksvm.training import Parameters, train
 
@@ -211,13 +210,13 @@ def test_warm_start_continues(solver):
 @every_solver
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("normalize", ["pairs", "queries"])
-def test_epsilon_is_a_gap_of_the_objective_divided_by_C(solver, loss, normalize):
+def test_epsilon_is_a_gap_of_the_objective_divided_by_C(solver, loss, normalize, place):
     X, y, qid = make_problem(17, n=30)
     for epsilon in (1e-1, 1e-3):
         parameters = Parameters(
             C=50.0, loss=loss, solver=solver, normalize=normalize, tol=0.0, epsilon=epsilon
         )
-        result = train(DesignMatrix.from_array(X), y, qid, parameters=parameters).result
+        result = train(place.matrix(X), y, qid, parameters=parameters).result
         gaps = [line.value * line.dual_gap / 50.0 for line in result.history]
         assert str(result.status) == "converged"
         # No sooner and no later.
@@ -226,7 +225,7 @@ def test_epsilon_is_a_gap_of_the_objective_divided_by_C(solver, loss, normalize)
 
 
 @every_solver
-def test_a_callback_ends_the_solution(solver):
+def test_a_callback_ends_the_solution(solver, place):
     X, y, qid = make_problem(18, n=50)
     seen = []
 
@@ -237,7 +236,7 @@ def test_a_callback_ends_the_solution(solver):
     parameters = Parameters(C=100.0, loss="hinge", solver=solver, tol=1e-10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = train(DesignMatrix.from_array(X), y, qid, parameters=parameters, callback=callback)
+        fit = train(place.matrix(X), y, qid, parameters=parameters, callback=callback)
     assert str(fit.result.status) == "stopped"
     assert fit.result.history == seen
     assert fit.result.n_iter == 2
