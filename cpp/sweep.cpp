@@ -147,6 +147,8 @@ void Sweep::finish(const PairLoss& loss, double unit, int n_threads) {
         product *= weight;
         total.laplacian += product * s;
         total.magnitude += std::abs(product * s);
+        // Differences of inexact sums are as inexact as these.
+        if (!pairs_->whole_weights) total.magnitude += 0.25 * degree_[p] * s * s;
         derivative = 2 * (product + loss.margin * balance);
       } else if (K > 1) {
         const double* up1 = upper1 + K * p;
