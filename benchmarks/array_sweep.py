@@ -26,7 +26,7 @@ KINDS = {"5 levels": (5, 1), "5 levels, queries of 100": (5, 100), "distinct lab
 def main() -> None:
     """Print a table over numbers of rows, levels and queries."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    parser.add_argument("--device", default="numpy", help="numpy, torch, cuda, cupy, torch:cuda")
+    parser.add_argument("--device", default="numpy", help="numpy, torch, cupy or torch:cuda")
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()

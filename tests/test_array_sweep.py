@@ -279,7 +279,7 @@ def test_arrays_of_two_libraries_are_refused():
         ArrayDevice.of(array, np.ones(1))
 
 
-@pytest.mark.parametrize("name", ["gpu", "cuda:x", "torch:tpu", "numpy:1", "cupy:"])
+@pytest.mark.parametrize("name", ["gpu", "cuda:0", "torch:tpu", "numpy:1", "cupy:", "torch:1"])
 def test_unknown_devices_are_named(name):
     with pytest.raises(ValueError, match=f"device must be .* not '{name}'"):
         ArrayDevice.named(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -57,9 +56,8 @@ class ArrayDevice:
         Parameters
         ----------
         name : str
-            "numpy" or "torch", on the processor; "cuda" or, say, "cuda:1": a GPU, by way of CuPy
-            if it is installed, else of Torch; "cupy" or "torch:cuda", with a number behind if
-            there are several: a GPU by way of that library.
+            "numpy" or "torch", on the processor; "cupy" or "torch:cuda" on a GPU, with a number
+            behind if there are several: "cupy:1".
 
         Raises
         ------
@@ -73,13 +71,12 @@ class ArrayDevice:
         if name in ("numpy", "torch"):
             xp = _namespace(name)
             return cls(xp, "cpu" if name == "numpy" else xp.device("cpu"))
-        gpu = re.fullmatch(r"(cuda|cupy|torch:cuda)(?::(\d+))?", name)
+        gpu = re.fullmatch(r"(cupy|torch:cuda)(?::(\d+))?", name)
         if not gpu:
             raise ValueError(
-                f"device must be 'numpy', 'torch', 'cuda' or, say, 'cuda:1', not {name!r}"
+                f"device must be 'numpy', 'torch', 'cupy' or 'torch:cuda', not {name!r}"
             )
-        libraries = {"cuda": ["cupy", "torch"], "cupy": ["cupy"], "torch:cuda": ["torch"]}
-        return _gpu(_first_installed(libraries[gpu[1]]), int(gpu[2] or 0))
+        return _gpu(_namespace(gpu[1].partition(":")[0]), int(gpu[2] or 0))
 
     @property
     def float64(self) -> Any:
@@ -176,17 +173,6 @@ def _namespace(library: str) -> Any:
         return import_module(f"array_api_compat.{library}")
     except ImportError:
         raise ImportError(f"there is no {library} here; install it to compute with it") from None
-
-
-def _first_installed(libraries: list[str]) -> Any:
-    _array_api_compat()
-    for library in libraries:
-        with suppress(ImportError):
-            return _namespace(library)
-    raise ImportError(
-        f"a GPU needs {' or '.join(libraries)}, which is not installed; install it, or compute on "
-        "the processor"
-    )
 
 
 def _gpu(xp: Any, number: int) -> ArrayDevice:
