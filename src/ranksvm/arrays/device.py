@@ -184,6 +184,6 @@ def _gpu(xp: Any, number: int) -> ArrayDevice:
     except RuntimeError:  # of CuPy, without a driver
         count = 0
     if number >= count:
-        found = f"{name} sees {count or 'no'} GPU{'s' if count > 1 else ''}"
-        raise RuntimeError(f"there is no GPU {number}: {found}; compute on the processor instead")
+        which = f", none of number {number}" if count else ""
+        raise RuntimeError(f"{name} sees {count or 'no'} GPU{'s' if count > 1 else ''}{which}")
     return ArrayDevice(xp, xp.device(f"cuda:{number}") if is_torch(xp) else cuda.Device(number))
