@@ -201,7 +201,7 @@ def test_the_best_of_a_search_and_of_a_path_are_saved(tmp_path):
         path = KernelRankSVMPathCV(gammas=[0.1, 1.0], cv=3).fit(rows, y)
         save_model(path, tmp_path / "p")
         model = load_model(tmp_path / "p")
-        assert model.parameters == {"lambda": path.lambda_, "loss": "hinge", "graph": "reduced"}
+        assert model.parameters == {"lambda": path.lambda_, "loss": "hinge", "graph": "full"}
         assert model.kernel.gamma == path.gamma_
         np.testing.assert_allclose(model.predict(rows), path.predict(rows), atol=1e-9)
 

@@ -66,7 +66,7 @@ def _from_path(model: Any) -> KernelModel:
         path.X[support],
         model.dual_coef_[support],
         feature_names=_names_of(model),
-        parameters={"lambda": model.lambda_, "loss": "hinge", "graph": model.graph},
+        parameters={"lambda": model.lambda_, "loss": "hinge", "graph": model.graph_},
         training={
             "status": path.status,
             "violation": path.violation,
