@@ -148,13 +148,12 @@ def race_one(name: str, system: str, judge: Judge, limit: float) -> Run:
     """Train, and judge the last weights."""
     outcome = race(registry()[system], judge.task, limit)
     error = distance = per_iteration = float("nan")
-    iterations = 0
-    if outcome.trace:
-        seconds, iterations, weights = outcome.trace[-1]
+    seconds, iterations, weights = outcome.trace[-1] if outcome.trace else (0.0, 0, None)
+    if iterations:
         verdict = judge.verdict(weights)
         error = 1 - verdict.pairwise_accuracy
         distance = scaled(judge.optimum) * verdict.distance
-        per_iteration = seconds / iterations if iterations else float("nan")
+        per_iteration = seconds / iterations
     rows, status = len(judge.task.y), outcome.status
     print(f"{rows:,} rows, {name}: {outcome.seconds:.3g} s, {status} {outcome.why}", flush=True)
     return Run(

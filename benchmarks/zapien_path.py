@@ -159,16 +159,20 @@ class Trial:
     events_per_pair: float
 
 
+def mean_and_deviation(values: list[float]) -> str:
+    """Write ``mean (deviation)``, or nothing where values are missing."""
+    known = not np.isnan(values).any()
+    return f"{np.mean(values):.3g} ({np.std(values):.2g})" if known else ""
+
+
 def report_trials(page: Page, found: list[Data], n_trials: int) -> None:
     """Their Tables 2 and 3, by split and validation."""
     rows = []
     for name, X, y in found:
         trials = [run_trial(X, y, SIZES[name], seed) for seed in range(n_trials)]
         ours = [
-            f"{np.mean(values):.3g} ({np.std(values):.2g})"
-            for values in (
-                [getattr(trial, key) for trial in trials] for key in Trial.__dataclass_fields__
-            )
+            mean_and_deviation([getattr(trial, key) for trial in trials])
+            for key in Trial.__dataclass_fields__
         ]
         error, wrong, best, support, seconds, events = ours
         theirs = THEIRS[name]
