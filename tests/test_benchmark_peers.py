@@ -87,7 +87,7 @@ def test_peers_say_what_they_do_not_take(monkeypatch, name, loss, kind, why):
 
 def test_peers_that_are_missing_say_so(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda module: None)
-    assert registry()["dlib"].unable(make_task("hinge")) == "dlib is not installed"
+    assert registry()["dlib"].unable(make_task("hinge")) == "dlib-bin is not installed"
     assert registry()["XGBoost"].unable(make_task("hinge")) == "xgboost is not installed"
 
 

@@ -22,7 +22,7 @@ class SvmRankTrainer(Peer):
 
     name = "dlib"
     losses = ("hinge",)
-    package = "dlib"
+    package = "dlib-bin"
     module = "dlib"
 
     def refusal(self, task: Task) -> str:
