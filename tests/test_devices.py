@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from ranksvm import RankSVM, cli, dump_svmlight, load_model
+from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, cli, dump_svmlight, load_model
 from ranksvm.arrays import gpus, placement
 from ranksvm.arrays.matrix import ArrayMatrix
 from ranksvm.design_matrix import DesignMatrix
@@ -143,6 +143,18 @@ def test_whole_numbers_are_converted(problem):
 
 
 # --- devices by name ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [RankSVMCV(Cs=[0.1, 1], cv=3), KernelRankSVM(kernel="rbf")])
+@pytest.mark.parametrize("kind", ["needs a gradient", "csr"])
+def test_estimators_of_the_processor_take_tensors(problem, estimator, kind):
+    X, y, qid = problem
+    tensor = sparse_tensor(X) if kind == "csr" else torch.asarray(X.copy()).requires_grad_()
+    here = sparse.csr_matrix(X) if kind == "csr" else X
+    expected = clone(estimator).fit(here, y, qid)
+    model = clone(estimator).fit(tensor, torch.asarray(y), torch.asarray(qid))
+    scores = np.asarray(model.predict(tensor))
+    np.testing.assert_allclose(scores, expected.predict(here), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CUDA", 0, "torch"])

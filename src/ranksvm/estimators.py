@@ -235,9 +235,7 @@ class RankSVM(LinearRanker):
         """
         parameters = self._parameters(self.C)
         validation = eval_sets(eval_set, eval_qid, eval_group)
-        y, qid, group, sample_weight, query_weight = map(
-            to_host, (y, qid, group, sample_weight, query_weight)
-        )
+        sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
         X, y, ids = self._training_rows(X, y, qid, group)
         w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
         if w0 is not None and w0.shape != (X.shape[1],):

@@ -95,7 +95,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "n_queries_")
         if self.qid_column_ is not None:
             X = without_column(X, self.qid_column_)
-        return validate_data(self, X, reset=False, **self._kinds)
+        return validate_data(self, to_host(X), reset=False, **self._kinds)
 
     def _query_ids(self, X: Any, qid: Any) -> Any:
         """Return ids as an array, out of a column where there are none; None for one query."""
@@ -111,6 +111,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
     ) -> tuple[Any, Vector, Any]:
         """Return the features, the labels, and the query ids or None."""
+        y, qid, group = map(to_host, (y, qid, group))
         if not (self.qid is None or isinstance(self.qid, str)):
             raise ValueError(
                 f"{type(self).__name__}(qid=...) takes the name of a column of a data frame, not a "
@@ -135,7 +136,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, Any]:
         """Return rows to train on, and their labels."""
-        X, y = validate_data(self, X, y, y_numeric=True, **self._kinds)
+        X, y = validate_data(self, to_host(X), y, y_numeric=True, **self._kinds)
         return X, y
 
     def _parameters(self, C: float) -> Parameters:
