@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Folders change when modules come or go, which an editable installation must be told.
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
-  src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/))
+  src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
 .PHONY: demo test lint format docs fuzz clean \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs \

@@ -17,8 +17,8 @@ import numpy as np
 
 from harness import THREADS, machine_line, medians, print_table
 from ranksvm.arrays.device import ArrayDevice
-from ranksvm.pair_loss import SquaredHinge
-from ranksvm.queries import QueryGroups
+from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.queries import QueryGroups
 
 KINDS = {"5 levels": (5, 1), "5 levels, queries of 100": (5, 100), "distinct labels": (None, 1)}
 

@@ -21,9 +21,9 @@ from ranksvm import RankSVM
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.gpus import find_gpu
 from ranksvm.arrays.placement import copied
-from ranksvm.objective import LinearObjective
-from ranksvm.pair_loss import SquaredHinge
-from ranksvm.queries import QueryGroups
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.queries import QueryGroups
 
 TOL = 1e-6
 BLOCK_ROWS = 1 << 16

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from datasets.real import find_real, load_real
 from harness import machine_line, medians, print_table
 from ranksvm import KernelRankSVM
-from ranksvm.pair_loss import SquaredHinge
+from ranksvm.pairs.losses import SquaredHinge
 from survival import distinct_ranks
 
 NAMES = ("abalone", "wine-white", "parkinsons")

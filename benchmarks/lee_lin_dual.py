@@ -23,7 +23,7 @@ from datasets.real import find_real, load_real
 from datasets.small import make_small
 from datasets.text_like import make_text_like
 from ranksvm import ranksvm_path
-from ranksvm.training import ConvergenceWarning
+from ranksvm.linear.training import ConvergenceWarning
 from report import Page, draw_curve, new_figure, slope, styles
 from scaling import draw_guide, logarithmic_rows
 from task import Rows, Task

@@ -114,8 +114,8 @@ def text() -> tuple[Any, np.ndarray]:
 
 def sweep(counting: str, rows: int) -> Call:
     """Find value and gradient at other scores, with five levels."""
-    from ranksvm.pair_loss import SquaredHinge
-    from ranksvm.queries import QueryGroups
+    from ranksvm.pairs.losses import SquaredHinge
+    from ranksvm.pairs.queries import QueryGroups
 
     rng = np.random.default_rng(0)
     y, scores = rng.integers(0, 5, rows), rng.standard_normal(rows)
@@ -126,7 +126,7 @@ def sweep(counting: str, rows: int) -> Call:
 
 def long_sweep(counting: str) -> Call:
     """Find value and gradient of one long query, each label different."""
-    from ranksvm.pair_loss import SquaredHinge
+    from ranksvm.pairs.losses import SquaredHinge
 
     latent, noise = np.random.default_rng(0).standard_normal((2, 60_000))
     loss = SquaredHinge(latent, counting=counting)
@@ -135,8 +135,8 @@ def long_sweep(counting: str) -> Call:
 
 def laplacian(columns: int | None) -> Call:
     """Multiply by the Hessian at fixed scores."""
-    from ranksvm.pair_loss import SquaredHinge
-    from ranksvm.queries import QueryGroups
+    from ranksvm.pairs.losses import SquaredHinge
+    from ranksvm.pairs.queries import QueryGroups
 
     _, y, qid = web()
     rng = np.random.default_rng(0)
@@ -148,7 +148,7 @@ def laplacian(columns: int | None) -> Call:
 
 def product(kind: str, method: str) -> Call:
     """Pass over X once."""
-    from ranksvm.design_matrix import DesignMatrix
+    from ranksvm.linear.matrix import DesignMatrix
 
     X = text()[0] if kind == "CSR" else web()[0].astype(kind.split()[-1])
     matrix = DesignMatrix.from_array(X)
@@ -194,10 +194,10 @@ def simplex_qp() -> Call:
 
 def hessian(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None) -> Call:
     """Form the Hessian in weight space, in single precision as Newton's method wants it."""
-    from ranksvm.design_matrix import DesignMatrix
-    from ranksvm.objective import LinearObjective
-    from ranksvm.pair_loss import SquaredHinge
-    from ranksvm.queries import QueryGroups
+    from ranksvm.linear.matrix import DesignMatrix
+    from ranksvm.linear.objective import LinearObjective
+    from ranksvm.pairs.losses import SquaredHinge
+    from ranksvm.pairs.queries import QueryGroups
 
     loss = SquaredHinge(y, QueryGroups.from_qid(qid, len(y)))
     objective = LinearObjective(DesignMatrix.from_array(X), loss, 1e-3)
@@ -208,8 +208,8 @@ def hessian(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None) -> Call:
 
 def pivoted_cholesky() -> Call:
     """Find the features of a kernel."""
-    from ranksvm.kernel_factor import KernelFactor
-    from ranksvm.kernels import Kernel
+    from ranksvm.kernel.factor import KernelFactor
+    from ranksvm.kernel.kernels import Kernel
 
     X = make_small(rows=1_500, queries=50)[0]
     return lambda: KernelFactor(Kernel("rbf", gamma=0.2), X, 1e9).refine(1e-3)

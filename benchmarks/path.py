@@ -21,7 +21,7 @@ from datasets.real import find_real, load_real
 from datasets.text_like import make_text_like
 from harness import THREADS, machine_line, medians, print_table
 from ranksvm import ranksvm_path
-from ranksvm.training import ConvergenceWarning
+from ranksvm.linear.training import ConvergenceWarning
 
 GRID = 0.5 * 10.0 ** np.arange(1, 10)
 LOSSES = {

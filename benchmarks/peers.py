@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ranksvm.queries import QueryGroups
+from ranksvm.pairs.queries import QueryGroups
 from systems import System
 from task import Rows, Task
 

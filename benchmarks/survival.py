@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from datasets.real import find_real, load_real
 from harness import machine_line, medians, print_table
 from ranksvm import RankSVM
-from ranksvm.objective import LinearObjective
-from ranksvm.pair_loss import SquaredHinge
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.pairs.losses import SquaredHinge
 from systems.peer_scikit_survival import make_survival_svm, survival_times
 
 C = 1e-4

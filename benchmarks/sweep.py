@@ -16,7 +16,7 @@ import numpy as np
 
 from datasets.web_like import LABEL_SHARES
 from harness import THREADS, machine_line, print_table, time_once
-from ranksvm.pair_loss import SquaredHinge
+from ranksvm.pairs.losses import SquaredHinge
 
 CORRELATIONS = (0.0, 0.5, 0.95)
 SPREADS = (1.0, 10.0, 100.0)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ranksvm.design_matrix import DesignMatrix
+from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.training import Problem
 from ranksvm.metrics import evaluate
-from ranksvm.objective import LinearObjective
-from ranksvm.pair_loss import Hinge, SquaredHinge
-from ranksvm.parameters import Parameters
-from ranksvm.queries import QueryGroups
-from ranksvm.training import Problem
+from ranksvm.pairs.losses import Hinge, SquaredHinge
+from ranksvm.pairs.queries import QueryGroups
 
 CACHE = Path("build/benchmarks/cache")
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}

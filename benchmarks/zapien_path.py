@@ -26,7 +26,7 @@ from ranksvm import (
     pairwise_accuracy,
     regularization_path,
 )
-from ranksvm.training import ConvergenceWarning
+from ranksvm.linear.training import ConvergenceWarning
 from report import Page, new_figure, slope, styles
 
 PAPER_NAMES = {"mixture": "Mixtures", "auto-mpg": "Auto", "pima": "Diabetes", "wdbc": "Cancer"}

@@ -6,8 +6,8 @@ from hypothesis import note
 
 import reference
 from ranksvm.arrays.device import ArrayDevice
-from ranksvm.pair_loss import COUNTINGS
-from ranksvm.queries import QueryGroups
+from ranksvm.pairs.losses import COUNTINGS
+from ranksvm.pairs.queries import QueryGroups
 
 # Every way of finding the active pairs, by the arguments of a loss.
 WAYS = {name: {"counting": name} for name in COUNTINGS}

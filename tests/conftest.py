@@ -48,5 +48,7 @@ def place(request):
     here = places.Place.named(request.param)
     with pytest.MonkeyPatch.context() as patch:
         if here.device is not None:
-            patch.setattr("ranksvm.estimators.design_matrix", lambda X, device: here.matrix(X))
+            patch.setattr(
+                "ranksvm.estimators.rank_svm.design_matrix", lambda X, device: here.matrix(X)
+            )
         yield here

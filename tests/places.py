@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ranksvm.arrays.placement import copied
-from ranksvm.design_matrix import DesignMatrix
+from ranksvm.linear.matrix import DesignMatrix
 
 NAMES = ["core", "numpy", "torch"]
 

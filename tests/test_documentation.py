@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import ranksvm
-from ranksvm.config import _ATTRIBUTES
+from ranksvm.config.file import _ATTRIBUTES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [path for path in sorted(DOCS.glob("**/*.rst")) if "\n>>> " in path.read_text()]

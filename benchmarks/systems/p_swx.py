@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from ranksvm import RankSVM
-from ranksvm.training import ConvergenceWarning
+from ranksvm.linear.training import ConvergenceWarning
 from systems import Report, System
 from task import Task
 

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from peers import Peer, timed
-from ranksvm.preference_graph import PreferenceGraph
-from ranksvm.queries import QueryGroups
+from ranksvm.kernel.path.graph import PreferenceGraph
+from ranksvm.pairs.queries import QueryGroups
 from systems import Report
 from task import Rows, Task
 

@@ -11,10 +11,10 @@ from itertools import count
 import numpy as np
 from scipy import sparse
 
-from ranksvm.objective import LinearEvaluation, LinearObjective
-from ranksvm.pair_loss import ROUNDING, SmoothEvaluation
-from ranksvm.preference_graph import PreferenceGraph
-from ranksvm.queries import QueryGroups
+from ranksvm.kernel.path.graph import PreferenceGraph
+from ranksvm.linear.objective import LinearEvaluation, LinearObjective
+from ranksvm.pairs.losses import ROUNDING, SmoothEvaluation
+from ranksvm.pairs.queries import QueryGroups
 from ranksvm.solvers.line_search import line_search
 from systems import Report, System
 from task import Task

@@ -1,7 +1,7 @@
 """The default of the library: the solver that suits the task, and its fastest way of counting."""
 
-from ranksvm.parameters import Parameters
-from ranksvm.solver_choice import choose_solver
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import choose_solver
 from systems import Report, System, progress
 from task import Task
 

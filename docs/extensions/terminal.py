@@ -29,7 +29,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from ranksvm.cli import build_parser
+from ranksvm.cli.program import build_parser
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[2]

@@ -14,21 +14,21 @@ _HOMES = {
     "BoundaryDisplay": "plots",
     "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
-    "ConvergenceWarning": "training",
+    "ConvergenceWarning": "linear.training",
     "KernelModel": "files.model",
-    "KernelRankSVM": "kernel_estimator",
-    "KernelRankSVMPathCV": "kernel_path_cv",
+    "KernelRankSVM": "estimators.kernel_rank_svm",
+    "KernelRankSVMPathCV": "estimators.kernel_rank_svm_path_cv",
     "LinearModel": "files.model",
     "MetricAtKDisplay": "plots",
     "PathScoreDisplay": "plots",
     "QueryComparisonDisplay": "plots",
-    "RankSVM": "estimators",
-    "RankSVMCV": "model_selection",
-    "RankSVMPath": "path",
+    "RankSVM": "estimators.rank_svm",
+    "RankSVMCV": "estimators.rank_svm_cv",
+    "RankSVMPath": "linear.grid",
     "RegularizationCurveDisplay": "plots",
     "RegularizationPathDisplay": "plots",
     "ScoreDistributionDisplay": "plots",
-    "RegularizationPath": "kernel_path",
+    "RegularizationPath": "kernel.path.regularization",
     "convert_model": "files.foreign_models",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
@@ -36,24 +36,25 @@ _HOMES = {
     "load_svmlight": "files.svmlight",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
-    "ranksvm_path": "path",
-    "regularization_path": "kernel_path",
+    "ranksvm_path": "linear.grid",
+    "regularization_path": "kernel.path.regularization",
     "save_model": "files.model",
     "write_trec_run": "files.trec",
 }
 
 if TYPE_CHECKING:
-    from .estimators import RankSVM
+    from .estimators.kernel_rank_svm import KernelRankSVM
+    from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV
+    from .estimators.rank_svm import RankSVM
+    from .estimators.rank_svm_cv import RankSVMCV
     from .files.foreign_models import convert_model
     from .files.model import KernelModel, LinearModel, load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
-    from .kernel_estimator import KernelRankSVM
-    from .kernel_path import RegularizationPath, regularization_path
-    from .kernel_path_cv import KernelRankSVMPathCV
+    from .kernel.path.regularization import RegularizationPath, regularization_path
+    from .linear.grid import RankSVMPath, ranksvm_path
+    from .linear.training import ConvergenceWarning
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
-    from .model_selection import RankSVMCV
-    from .path import RankSVMPath, ranksvm_path
     from .plots import (
         BoundaryDisplay,
         CoefficientsDisplay,
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
         RegularizationPathDisplay,
         ScoreDistributionDisplay,
     )
-    from .training import ConvergenceWarning
 
 __all__ = [
     "BoundaryDisplay",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from .solvers.result import Iteration
 
 if TYPE_CHECKING:
-    from .path_following import PathProgress
+    from .kernel.path.following import PathProgress
 
 LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>8}  {}\n"
 HEADER = LINE.format("iteration", "objective", "gap", "step", "products", "seconds", "solver")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ..pair_loss import SmoothEvaluation
+    from ..pairs.losses import SmoothEvaluation
     from .rows import DenseRows, SparseRows
 
 Vector = NDArray[np.float64]

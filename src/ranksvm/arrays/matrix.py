@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..design_matrix import column_scales
+from ..linear.matrix import column_scales
 from .hessian import weight_space_hessian
 from .rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
-    from ..pair_loss import SmoothEvaluation
+    from ..pairs.losses import SmoothEvaluation
     from .device import ArrayDevice
 
 Vector = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..queries import QueryGroups
+from ..pairs.queries import QueryGroups
 from .device import ArrayDevice
 
 Vector = NDArray[np.float64]

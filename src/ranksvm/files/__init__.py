@@ -1,1 +1,1 @@
-"""Files that RankSVM reads and writes."""
+"""Formats of files and how to write them whole; knows what they hold, not how it came about."""

@@ -46,7 +46,7 @@ from .source import DataError
 from .svmlight_writer import two_dimensional
 
 if TYPE_CHECKING:
-    from ..kernels import Kernel
+    from ..kernel.kernels import Kernel
 
 FORMAT = "ranksvm kernel model"
 
@@ -64,7 +64,7 @@ class KernelModel:
 
     Attributes
     ----------
-    kernel : ranksvm.kernels.Kernel
+    kernel : ranksvm.kernel.kernels.Kernel
         One with a name.
     support_vectors : ndarray or CSR matrix of shape (n_support, n_features)
     dual_coef : ndarray of shape (n_support,)
@@ -262,7 +262,7 @@ def _sparse_rows(rows: list[dict[str, Any]], content: dict[str, Any], name: str)
 
 
 def _kernel(content: dict[str, Any], place: str) -> Kernel:
-    from ..kernels import Kernel
+    from ..kernel.kernels import Kernel
 
     kernel = content.get("kernel")
     name = kernel.get("name") if isinstance(kernel, dict) else None

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..design_matrix import DesignMatrix
+from ..linear.matrix import DesignMatrix
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json
 from .safetensors import Safetensors, Tensor
@@ -49,7 +49,7 @@ class LinearModel:
         What the model was trained with.
     training : dict
         What training reported: objective, dual_gap, status and the like; and, as "fingerprint",
-        which data it saw (`ranksvm.fingerprint.fingerprint`).
+        which data it saw (`ranksvm.jobs.fingerprint.fingerprint`).
     """
 
     coef: NDArray[np.float64]

@@ -72,7 +72,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     OutputError
         If the file cannot be written.
     """
-    from .from_estimators import stored_model
+    from ..models.from_estimators import stored_model
 
     stored = stored_model(model)
     check_model(stored)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..queries import QueryGroups, id_vector
-from ..weights import row_weights
+from ..pairs.queries import QueryGroups, id_vector
+from ..pairs.weights import row_weights
 from .conventions import Conventions, conventions_of
 from .names import Metric, parse_metrics
 from .pairs import labels_and_scores

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..pair_loss import Hinge
-from ..queries import QueryGroups
-from ..weights import row_weights
+from ..pairs.losses import Hinge
+from ..pairs.queries import QueryGroups
+from ..pairs.weights import row_weights
 
 Vector = NDArray[np.float64]
 LEAST_MARGIN = float(np.nextafter(0.0, 1.0))  # at which tied pairs are active, too

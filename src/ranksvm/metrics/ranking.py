@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..pair_loss import Hinge
-from ..queries import QueryGroups
+from ..pairs.losses import Hinge
+from ..pairs.queries import QueryGroups
 from .conventions import Conventions
 from .pairs import LEAST_MARGIN, active_pairs
 

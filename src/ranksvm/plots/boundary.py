@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernel_path import RegularizationPath
+from ..kernel.path.regularization import RegularizationPath
 from ..metrics.pairs import labels_and_scores
 from .figures import BLUE, VERMILLION, legend_above, new_axes
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..files.from_estimators import linear_model
-from ..frames import without_column
+from ..models.from_estimators import linear_model
+from ..pairs.query_columns import without_column
 from .figures import BLUE, VERMILLION, new_axes, shortened
 
 _BAR_HEIGHT = 0.22  # inches

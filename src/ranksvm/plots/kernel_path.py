@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernel_path import RegularizationPath
+from ..kernel.path.regularization import RegularizationPath
 from .averages import errors_or_nan, mean_label
 from .figures import BLUE, VERMILLION, count_curves, curve_style, legend_above, new_axes, new_column
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..metrics import Conventions, evaluate
-from ..queries import QueryGroups
+from ..pairs.queries import QueryGroups
 from .averages import errors_or_nan, mean_label, require_defined, standard_error
 from .figures import curve_style, legend_above, new_axes, tick_whole_numbers
 from .predictions import predictions

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..frames import query_column
+from ..pairs.query_columns import query_column
 
 
 def predictions(estimator: Any, X: Any, qid: Any) -> tuple[NDArray[np.float64], Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..linear.grid import RankSVMPath
 from ..metrics import Conventions, evaluate, parse_metric
-from ..path import RankSVMPath
 from .averages import errors_or_nan, mean_label, require_defined, standard_error
 from .figures import count_curves, curve_style, legend_above, new_axes
 

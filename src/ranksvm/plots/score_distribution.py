@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..metrics.pairs import labels_and_scores
-from ..queries import QueryGroups
+from ..pairs.queries import QueryGroups
 from .figures import BLUE, legend_above, new_axes
 from .predictions import predictions
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..design_matrix import DesignMatrix
+from ..linear.matrix import DesignMatrix
 
 Vector = NDArray[np.float64]
 

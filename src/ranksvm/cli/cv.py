@@ -1,0 +1,129 @@
+"""The command that chooses C: ``ranksvm cv``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .options import add_common, add_training, parameters_of, read_rows, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..selection.cross_validation import CrossValidation
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
+    cv = commands.add_parser(
+        "cv",
+        help="choose C by cross-validation",
+        description="Measure, for each C of a grid, the ranking of rows that training has not "
+        "seen: folds of whole queries, or of rows if there are no qids. Print a table and the best "
+        "C; with MODEL, train on all rows with that.",
+    )
+    cv.set_defaults(run=_cv, parser=cv)
+    cv.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
+    cv.add_argument("model", metavar="MODEL", nargs="?", help="model file to write")
+    cv.add_argument(
+        "--Cs",
+        default="20",
+        metavar="C,C,...|N",
+        help="values of C, or how many to try around 1 (default: 20)",
+    )
+    cv.add_argument("--folds", type=int, default=5, metavar="K", help="default: 5")
+    cv.add_argument(
+        "--metric",
+        default="pairwise_accuracy_pooled",
+        metavar="NAME",
+        help="what the best C is best in, as for ranksvm evaluate, such as ndcg@10 (default: "
+        "pairwise_accuracy_pooled)",
+    )
+    cv.add_argument(
+        "--one-standard-error",
+        action="store_true",
+        help="choose the smallest C within one standard error of the best",
+    )
+    cv.add_argument("--table", metavar="FILE", help="write the table, as .csv or .json")
+    cv.add_argument("--plot", metavar="FILE", help="draw metric against C to a PNG, PDF or SVG")
+    add_training(cv)
+    add_common(cv)
+
+
+def _cv(args: argparse.Namespace) -> None:
+    from ..files.table import save_table
+    from ..jobs.rows import design_matrix
+    from ..plots import RegularizationCurveDisplay, save_figure
+    from ..progress import FitCounter
+    from ..selection.cross_validation import TrainingRows, cross_validate
+    from ..selection.folds import make_folds
+    from ..selection.scoring import scoring_of
+
+    scoring, parameters = scoring_of(args.metric), parameters_of(args, 1.0)
+    Cs = _grid(args.Cs)
+    _check_outputs(args)
+    data = read_rows(args)
+    rows = TrainingRows(design_matrix(data), data.labels, data.qid, data.cost)
+    of_each = rows.grid(Cs, parameters)
+    folds = make_folds(args.folds, data.labels, rows.query)
+    watched = sys.stderr.isatty() and not args.quiet
+    progress = FitCounter(len(folds) * len(of_each)) if watched else None
+    result = cross_validate(rows, of_each, folds, scoring, progress=progress)
+    best = result.best(args.one_standard_error)
+    sys.stdout.write(_shown(result, best, args.metric))
+    if args.table:
+        save_table(result.table(), args.table)
+    if args.plot:
+        display = RegularizationCurveDisplay(
+            result.Cs, result.mean, result.standard_error, chosen=best, metric=args.metric
+        )
+        save_figure(display.plot().figure_, args.plot)
+    if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:
+        say(args, f"note: C={result.Cs[best]:g} is at an end of the grid; see --Cs")
+    if args.model:
+        _refit(args, rows, data, of_each[best])
+
+
+def _refit(args: argparse.Namespace, rows: Any, data: Any, parameters: Any) -> None:
+    from ..files.model import save_model
+    from ..jobs.rows import summary, trained_model
+    from ..linear.training import train
+
+    fit = train(rows.X, rows.y, data.qid, parameters=parameters, sample_weight=rows.sample_weight)
+    save_model(trained_model(fit, data, parameters), args.model)
+    say(args, summary(fit, data))
+
+
+def _grid(text: str) -> int | list[float]:
+    """Read --Cs: a whole number counts values, anything else lists them."""
+    try:
+        return int(text) if text.isdecimal() else [float(C) for C in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--Cs must be numbers with commas between, or how many values to try, not {text!r}"
+        ) from None
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse files that can never be written, before work is put into their content."""
+    from ..files.atomic import check_output
+    from ..files.table import check_table
+    from ..plots import check_picture
+
+    if args.model:
+        check_output(args.model)
+    if args.table:
+        check_table(args.table)
+    if args.plot:
+        check_picture(args.plot)
+
+
+def _shown(result: CrossValidation, best: int, metric: str) -> str:
+    """Return the table for people; a star marks the C chosen."""
+    lines = [f"{'C':>12} {metric:>25} {'standard error':>16}\n"]
+    for k, (C, mean, error) in enumerate(
+        zip(result.Cs, result.mean, result.standard_error, strict=True)
+    ):
+        mark = " *" if k == best else ""
+        lines.append(f"{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
+    return "".join(lines)

@@ -1,0 +1,194 @@
+"""What several commands of the command line share: options, and reading the data."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ..files.model import Model
+    from ..files.svmlight import SvmlightFile
+    from ..kernel.kernels import Kernel
+    from ..linear.parameters import Parameters
+
+
+def add_training(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is minimised and how, but C."""
+    parser.add_argument(
+        "--normalize",
+        default="documents",
+        choices=[name or "none" for name in NORMALIZATIONS],
+        help="a pair weighs C n/N, C/N, C/(R N_q) or C, for n rows, N pairs, R queries "
+        "(default: documents)",
+    )
+    parser.add_argument(
+        "--loss", default="squared_hinge", choices=LOSSES, help="default: squared_hinge"
+    )
+    parser.add_argument(
+        "--pair-weight",
+        default="none",
+        choices=[name or "none" for name in PAIR_WEIGHTS],
+        help="gap: a pair also weighs the difference of its labels (default: none)",
+    )
+    parser.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
+    parser.add_argument(
+        "--counting",
+        default="auto",
+        choices=COUNTINGS,
+        help="how active pairs are counted (default: auto)",
+    )
+    parser.add_argument(
+        "--tol", type=float, default=1e-3, help="relative duality gap to reach (default: 0.001)"
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=0.0,
+        metavar="E",
+        help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
+    )
+    parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
+
+
+def add_kernel(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a kernel."""
+    parser.add_argument(
+        "--kernel",
+        default="linear",
+        metavar="NAME",
+        help="linear, rbf, polynomial, sigmoid, laplacian, cosine or chi2 (default: linear)",
+    )
+    parser.add_argument(
+        "--gamma", type=float, metavar="G", help="width of the kernel (default: 1/features)"
+    )
+    parser.add_argument(
+        "--degree", type=float, metavar="D", help="of the kernel polynomial (default: 3)"
+    )
+    parser.add_argument(
+        "--coef0", type=float, metavar="K", help="of polynomial and sigmoid (default: 1)"
+    )
+    parser.add_argument(
+        "--max-memory",
+        type=float,
+        default=4e9,
+        metavar="BYTES",
+        help="that kernel values may take (default: 4e9)",
+    )
+
+
+def kernel_of(args: argparse.Namespace) -> Kernel | None:
+    """Return the kernel that the options of `add_kernel` ask for, or None for the linear one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kernel, it does not have a parameter, or one is out of range.
+    """
+    if args.kernel not in KERNELS:
+        from ..files.sections import did_you_mean
+
+        raise ValueError(
+            f"--kernel must be one of {', '.join(KERNELS)}, not {args.kernel!r}"
+            f"{did_you_mean(args.kernel, KERNELS)}"
+        )
+    given = {name: getattr(args, name) for name in ("gamma", "degree", "coef0")}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        if name not in KERNELS[args.kernel]:
+            having = ", ".join(kernel for kernel, names in KERNELS.items() if name in names)
+            raise ValueError(
+                f"the kernel {args.kernel} has no {name}: leave out --{name}, or take one of the "
+                f"kernels {having}"
+            )
+    if args.kernel == "linear":
+        return None
+    from ..kernel.kernels import Kernel
+
+    return Kernel(args.kernel, **given)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all commands that read data."""
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
+    )
+    parser.add_argument(
+        "--zero-based", action="store_true", help="feature numbers in DATA count from zero"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+
+
+def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
+    """Return the parameters that the options of `add_training` and `add_common` ask for."""
+    from ..linear.parameters import Parameters
+
+    return Parameters(
+        C=C,
+        loss=args.loss,
+        pair_weight=None if args.pair_weight == "none" else args.pair_weight,
+        normalize=None if args.normalize == "none" else args.normalize,
+        solver=args.solver,
+        counting=args.counting,
+        tol=args.tol,
+        epsilon=args.epsilon,
+        max_iter=args.max_iter,
+        n_threads=args.threads,
+    )
+
+
+def read_rows(
+    args: argparse.Namespace, model: Model | None = None, *, comments: bool = False
+) -> SvmlightFile:
+    """Read DATA; for a model, with features that can be its own."""
+    from ..files.svmlight import read_svmlight
+    from ..jobs.rows import require_fit
+    from ..threads import resolve_threads
+
+    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
+    rows = read_svmlight(
+        args.data,
+        zero_based=from_zero or "auto",
+        comments=comments,
+        n_threads=resolve_threads(args.threads),
+    )
+    if model is not None:
+        require_fit(rows, model, lambda note: say(args, note))
+    return rows
+
+
+def read_runs(
+    args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
+) -> tuple[SvmlightFile, list[NDArray[Any]]]:
+    """Read DATA, and the scores in each file or of the model there."""
+    from ..files.model import is_model_file, load_model
+    from ..files.scores import read_scores
+    from ..jobs.rows import predict, require_fit
+    from ..threads import resolve_threads
+
+    threads = resolve_threads(args.threads)
+    models = {name: load_model(name) for name in files if is_model_file(name)}
+    first = next(iter(models.values()), None)
+    rows = read_rows(args, first, comments=comments)
+    runs = []
+    for name in files:
+        if name not in models:
+            runs.append(read_scores(name, len(rows.labels), rows.name))
+            continue
+        model = models[name]
+        if model is not first:
+            require_fit(rows, model, lambda note: say(args, note))
+        runs.append(predict(model, rows, threads))
+    return rows, runs
+
+
+def say(args: argparse.Namespace, message: str) -> None:
+    """Write a line to standard error, unless that is to be quiet."""
+    if not args.quiet:
+        sys.stderr.write(message + "\n")

@@ -1,0 +1,201 @@
+"""The command that follows a regularization path: ``ranksvm path``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..names import SCALES
+from .options import add_common, add_kernel, kernel_of, read_rows, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..files.svmlight import SvmlightFile
+    from ..kernel.path.regularization import RegularizationPath
+
+    Vector = NDArray[np.float64]
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
+    path = commands.add_parser(
+        "path",
+        help="follow the regularization path of the kernel RankSVM",
+        description="Find the kernel RankSVM with hinge loss for all lambda at once, as lambda "
+        "falls. Print where the path begins and ends and, with --validation, where it is best. "
+        "With OUT, write a table of its breakpoints.",
+    )
+    path.set_defaults(run=_path, parser=path)
+    path.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
+    path.add_argument("out", metavar="OUT", nargs="?", help="table to write, .csv or .json")
+    add_kernel(path)
+    path.add_argument(
+        "--graph",
+        default="full",
+        choices=["full", "reduced"],
+        help="all pairs, or about as many as rows (default: full)",
+    )
+    path.add_argument(
+        "--lambda-min-ratio",
+        type=float,
+        default=1e-3,
+        metavar="R",
+        help="stop at this part of the first lambda (default: 0.001)",
+    )
+    path.add_argument("--max-events", type=int, metavar="N", help="stop after so many events")
+    path.add_argument(
+        "--scale",
+        choices=SCALES,
+        help="use features divided by their standard deviation, range or greatest absolute value "
+        "in DATA (default: no)",
+    )
+    path.add_argument("--validation", metavar="FILE", help="SVMlight file to choose lambda by")
+    path.add_argument(
+        "--metric",
+        default="pairwise_accuracy_pooled",
+        metavar="NAME",
+        help="what the best lambda is best in on FILE, as for ranksvm evaluate, such as ndcg@10 "
+        "(default: pairwise_accuracy_pooled)",
+    )
+    path.add_argument("--plot", metavar="FILE", help="draw the path to a PNG, PDF or SVG")
+    add_common(path)
+
+
+def _path(args: argparse.Namespace) -> None:
+    from ..files.table import check_table, save_table
+    from ..kernel.kernels import Kernel
+    from ..kernel.path.regularization import regularization_path
+    from ..plots import check_picture
+    from ..selection.scoring import scoring_of
+
+    scoring_of(args.metric)  # refuses what is none, before data are read
+    kernel = kernel_of(args) or Kernel("linear")
+    if args.out:
+        check_table(args.out)
+    if args.plot:
+        check_picture(args.plot)
+    rows = read_rows(args)
+    validation = _validation_rows(args, rows) if args.validation else None
+    factors = _factors(args, rows)
+    path = regularization_path(
+        _features(rows, factors),
+        rows.labels,
+        rows.qid,
+        **vars(kernel),
+        graph=args.graph,
+        lambda_min_ratio=args.lambda_min_ratio,
+        max_events=args.max_events,
+        max_memory=args.max_memory,
+        verbose=int(sys.stderr.isatty() and not args.quiet),
+    )
+    scores = None
+    if validation is not None:
+        scores = _scores(path, _features(validation, factors), validation, args.metric)
+    sys.stdout.write(_shown(path, scores, args.metric))
+    say(
+        args,
+        f"{path.status}: {len(path.event_pairs)} events, {len(path.graph)} pairs of "
+        f"{len(rows.labels)} rows; the conditions of optimality hold up to {path.violation:.1e}",
+    )
+    if args.out:
+        save_table(_table(path, scores, args.metric), args.out)
+    if args.plot:
+        _draw(path, scores, args)
+
+
+def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFile:
+    """Read the rows to choose lambda by, with the features of the others."""
+    from ..files.source import DataError
+    from ..files.svmlight import read_svmlight
+    from ..threads import resolve_threads
+
+    read = read_svmlight(
+        args.validation, zero_based=rows.zero_based, n_threads=resolve_threads(args.threads)
+    )
+    if read.n_features > rows.n_features:
+        raise DataError(
+            f"{read.name} has {read.n_features} features but {rows.name} has {rows.n_features}"
+        )
+    return read
+
+
+def _factors(args: argparse.Namespace, rows: SvmlightFile) -> Vector:
+    """Return what to multiply each feature by."""
+    import numpy as np
+
+    from ..models.scaling import scale_factors
+
+    if rows.cost is not None:
+        raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
+    return scale_factors(rows, args.scale) if args.scale else np.ones(rows.n_features)
+
+
+def _features(rows: SvmlightFile, factors: Vector) -> Any:
+    """Return scaled features; those that the rows end before are zero."""
+    from scipy.sparse import csr_matrix, diags, issparse
+
+    X = csr_matrix(rows.X) @ diags(factors, format="csr")[: rows.n_features]
+    return X if issparse(rows.X) else X.toarray()
+
+
+def _scores(path: RegularizationPath, X: Any, rows: SvmlightFile, metric: str) -> Vector:
+    """Measure the path on other rows, of features X."""
+    from ..selection.paths import scorer
+
+    measure = scorer(metric, rows.labels, rows.qid)
+    return path.validation_errors(
+        X, rows.labels, rows.qid, metric=lambda _, scores, __: measure(scores)
+    )
+
+
+def _shown(path: RegularizationPath, scores: Vector | None, metric: str) -> str:
+    """Return a table for people: the first breakpoint, the best and the last."""
+    places = {"first": 0, "last": len(path.lambdas) - 1}
+    if scores is not None:
+        places = {"first": 0, "best": int(scores.argmax()), "last": places["last"]}
+    header = f"{'':6} {'lambda':>12} {'alpha = 0':>10} {'between':>10} {'alpha = 1':>10}"
+    lines = [header if scores is None else f"{header} {metric:>25}"]
+    for name, k in places.items():
+        sizes = f"{path.n_zero[k]:10} {path.n_free[k]:10} {path.n_one[k]:10}"
+        line = f"{name:6} {path.lambdas[k]:12.6g} {sizes}"
+        lines.append(line if scores is None else f"{line} {scores[k]:25.6f}")
+    return "\n".join(lines) + "\n"
+
+
+def _table(path: RegularizationPath, scores: Vector | None, metric: str) -> dict[str, NDArray[Any]]:
+    """Return a row for each breakpoint; the last, where the path ends, has no event."""
+    import numpy as np
+
+    def of_events(values: NDArray[Any]) -> NDArray[Any]:
+        return np.array([*values.tolist(), None], dtype=object)
+
+    pairs, sets = path.event_pairs, np.array(["zero", "one", "between"])[path.event_sets]
+    table = {
+        "lambda": path.lambdas,
+        "n_zero": path.n_zero,
+        "n_between": path.n_free,
+        "n_one": path.n_one,
+        "upper_row": of_events(path.graph.upper[pairs]),
+        "lower_row": of_events(path.graph.lower[pairs]),
+        "multiplier": of_events(sets),
+    }
+    return table if scores is None else {**table, metric: scores}
+
+
+def _draw(path: RegularizationPath, scores: Vector | None, args: argparse.Namespace) -> None:
+    from ..plots import PathScoreDisplay, RegularizationPathDisplay, save_figure
+    from ..plots.figures import new_column
+
+    if scores is None:
+        save_figure(RegularizationPathDisplay.from_path(path).figure_, args.plot)
+        return
+    best = float(path.lambdas[scores.argmax()])
+    *above, below = new_column([3, 2, 2], 8.0)
+    display = RegularizationPathDisplay.from_path(path, ax=above, lam=best)
+    above[-1].set_xlabel("")
+    PathScoreDisplay(path.lambdas, scores, chosen=best, metric=args.metric).plot(below)
+    save_figure(display.figure_, args.plot)

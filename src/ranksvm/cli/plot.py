@@ -1,0 +1,206 @@
+"""The command that draws: ``ranksvm plot``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .options import add_common, read_rows, read_runs
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+_SCORES = "SCORES|MODEL"
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
+    plot = commands.add_parser(
+        "plot",
+        help="draw models and rankings",
+        description="Draw models and rankings to a PNG, SVG or PDF, as the name of OUT says. The "
+        "convergence of a training is drawn by ranksvm train --plot, the choice of C by ranksvm "
+        "cv --plot.",
+    )
+    kinds = plot.add_subparsers(metavar="KIND", dest="kind", required=True)
+    _add_coefficients(kinds)
+    _add_scores(kinds)
+    _add_ndcg(kinds)
+    _add_queries(kinds)
+
+
+def _add_coefficients(kinds: Any) -> None:
+    parser = _add(kinds, "coefficients", _coefficients, "the largest weights of a model")
+    parser.add_argument("model", metavar="MODEL")
+    _add_out(parser)
+    parser.add_argument(
+        "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DATA",
+        help="multiply each by the standard deviation of its feature in these rows, so that they "
+        "compare",
+    )
+    add_common(parser)
+
+
+def _add_scores(kinds: Any) -> None:
+    parser = _add(kinds, "scores", _scores, "the distribution of the scores of each label")
+    _add_data(parser)
+    parser.add_argument("scores", metavar=_SCORES, help="one score per line, or a model file")
+    _add_out(parser)
+    add_common(parser)
+
+
+def _add_ndcg(kinds: Any) -> None:
+    parser = _add(kinds, "ndcg", _ndcg, "nDCG@k against k")
+    _add_data(parser)
+    parser.add_argument(
+        "scores", metavar=_SCORES, nargs="+", help="scores or models to draw together"
+    )
+    _add_out(parser)
+    parser.add_argument(
+        "--max-k", type=_count, default=20, metavar="K", help="depth to draw to (default: 20)"
+    )
+    _add_preset(parser)
+    add_common(parser)
+
+
+def _add_queries(kinds: Any) -> None:
+    parser = _add(kinds, "queries", _queries, "on which queries one model is better than another")
+    _add_data(parser)
+    parser.add_argument("scores", metavar=_SCORES, nargs=2, help="scores or models to compare")
+    _add_out(parser)
+    parser.add_argument("--metric", default="ndcg@10", metavar="NAME", help="default: ndcg@10")
+    _add_preset(parser)
+    add_common(parser)
+
+
+def _add(kinds: Any, kind: str, run: Callable[[Any], None], shows: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = kinds.add_parser(
+        kind, help=f"draw {shows}", description=f"Draw {shows}."
+    )
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
+
+
+def _add_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="OUT", help="PNG, SVG or PDF to write")
+
+
+def _add_preset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--preset",
+        metavar="PROGRAM",
+        help="measure by the conventions of a program: see ranksvm evaluate",
+    )
+
+
+def _count(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _coefficients(args: argparse.Namespace) -> None:
+    import numpy as np
+
+    from ..files.model import load_model, require_weights
+    from ..plots import CoefficientsDisplay
+    from ..plots.coefficients import feature_deviations
+
+    _check_out(args.out)
+    model = require_weights(load_model(args.model), args.model)
+    first = 0 if model.training.get("zero_based") is True else 1
+    names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
+    deviation = None
+    if args.data is not None:
+        rows = read_rows(args, model)
+        deviation = np.zeros(len(model.coef))
+        deviation[: rows.n_features] = feature_deviations(rows.X)
+    _save(CoefficientsDisplay(model.coef, names, deviation=deviation).plot(n_shown=args.n), args)
+
+
+def _scores(args: argparse.Namespace) -> None:
+    from ..plots import ScoreDistributionDisplay
+
+    _check_out(args.out)
+    rows, (scores,) = read_runs(args, [args.scores])
+    _save(ScoreDistributionDisplay.from_predictions(rows.labels, scores, rows.qid), args)
+
+
+def _ndcg(args: argparse.Namespace) -> None:
+    from ..metrics.conventions import conventions_of
+    from ..plots import MetricAtKDisplay
+
+    _check_out(args.out)
+    conventions = conventions_of(args.preset)
+    rows, runs = read_runs(args, args.scores, comments=conventions.ties == "docid")
+    ax = None
+    for name, scores in zip(_names(args.scores), runs, strict=True):
+        display = MetricAtKDisplay.from_predictions(
+            rows.labels,
+            scores,
+            rows.qid,
+            max_k=args.max_k,
+            preset=conventions,
+            docids=rows.docids,
+            name=name,
+            ax=ax,
+        )
+        ax = display.ax_
+    _save(display, args)
+
+
+def _queries(args: argparse.Namespace) -> None:
+    from ..metrics import parse_metric
+    from ..metrics.conventions import conventions_of
+    from ..plots import QueryComparisonDisplay
+
+    _check_out(args.out)
+    parse_metric(args.metric)
+    conventions = conventions_of(args.preset)
+    rows, (first, second) = read_runs(args, args.scores, comments=conventions.ties == "docid")
+    display = QueryComparisonDisplay.from_predictions(
+        rows.labels,
+        first,
+        second,
+        rows.qid,
+        metric=args.metric,
+        preset=conventions,
+        docids=rows.docids,
+        sample_weight=rows.cost,
+        names=_names(args.scores),
+    )
+    _save(display, args)
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """Return short names for files: without folders, if they differ without."""
+    short = [os.path.basename(file) for file in files]
+    return short if len(set(short)) == len(short) else list(files)
+
+
+def _check_out(out: str) -> None:
+    """Refuse what is not named as a picture, such as the last model where OUT was forgotten."""
+    from ..plots import check_picture
+
+    if out != "-" and not os.path.splitext(out)[1]:
+        raise ValueError(
+            f"cannot draw {out}: the name of the picture must end in .png, .svg, .pdf or the like"
+        )
+    check_picture(out)
+
+
+def _save(display: Any, args: argparse.Namespace) -> None:
+    from ..plots import save_figure
+
+    save_figure(display.figure_, args.out)

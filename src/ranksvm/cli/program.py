@@ -1,0 +1,270 @@
+"""The command line: ``ranksvm train | predict | evaluate | run``, and how all commands are run.
+
+Only argparse is imported before the arguments are known, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..names import SCALES
+from .cv import add_command as add_cv_command
+from .evaluate import add_command as add_evaluate_command
+from .models import add_commands as add_model_commands
+from .options import add_common, add_kernel, add_training, kernel_of, parameters_of, read_rows, say
+from .path import add_command as add_path_command
+from .plot import add_command as add_plot_command
+
+if TYPE_CHECKING:
+    from ..files.model import Model
+    from ..files.svmlight import SvmlightFile
+    from ..linear.parameters import Parameters
+    from ..linear.training import Fit
+    from ..solvers import Callback
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence, without the whole usage in front of it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Refuse arguments, with the option nearest to the first."""
+        from difflib import get_close_matches
+
+        nearest = get_close_matches(unknown[0].split("=")[0], self._option_string_actions, 1)
+        hint = f" (did you mean {nearest[0]}?)" if nearest else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+
+def build_parser() -> _Parser:
+    """Return the parser of the command line."""
+    parser = _Parser(
+        prog="ranksvm",
+        description="Ranking support vector machines, trained exactly and with a certificate.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    _add_train(commands)
+    _add_predict(commands)
+    add_evaluate_command(commands)
+    _add_run(commands)
+    add_cv_command(commands)
+    add_path_command(commands)
+    add_model_commands(commands)
+    add_plot_command(commands)
+    return parser
+
+
+def _add_train(commands: Any) -> None:
+    train = commands.add_parser(
+        "train",
+        help="learn a model from labelled rows",
+        description="Learn a RankSVM, linear or with a kernel, from an SVMlight file and write a "
+        "model file.",
+    )
+    train.set_defaults(run=_train, parser=train)
+    train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
+    train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
+    train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
+    add_kernel(train)
+    add_training(train)
+    train.add_argument(
+        "--scale",
+        choices=SCALES,
+        help="train on features divided by their standard deviation, range or greatest absolute "
+        "value; MODEL is for the features as they are (default: no)",
+    )
+    train.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; auto, a GPU "
+        "if there is one and DATA is large (default: cpu)",
+    )
+    train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
+    add_common(train)
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="score rows with a model",
+        description="Write one score per row of an SVMlight file; higher is better.",
+    )
+    predict.set_defaults(run=_predict, parser=predict)
+    predict.add_argument("model", metavar="MODEL")
+    predict.add_argument("data", metavar="DATA", help="SVMlight file, or - for stdin")
+    predict.add_argument(
+        "scores", metavar="SCORES", nargs="?", default="-", help="file to write (default: stdout)"
+    )
+    predict.add_argument(
+        "--trec",
+        action="store_true",
+        help="write a TREC run, for trec_eval; DATA must have qids and '#docid = ...' in every row",
+    )
+    add_common(predict)
+
+
+def _add_run(commands: Any) -> None:
+    run = commands.add_parser("run", help="do what a config file of TreeRankSVM asks for")
+    _complete_run(run)
+
+
+def _complete_run(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Train, predict and measure as a config file of TreeRankSVM asks for."
+    parser.set_defaults(run=_run_config, parser=parser)
+    parser.add_argument("config", metavar="CONFIG", help="config file, or - for stdin")
+
+
+def _train(args: argparse.Namespace) -> None:
+    from ..files.atomic import check_output
+    from ..files.model import save_model
+    from ..jobs.rows import summary
+    from ..progress import IterationTable
+
+    parameters, kernel = parameters_of(args, args.C), kernel_of(args)
+    if kernel is not None and args.device != "cpu":
+        raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
+    check_output(args.model)
+    if args.plot:
+        from ..plots import check_picture
+
+        check_picture(args.plot)
+    rows = read_rows(args)
+    table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
+    if kernel is None:
+        fit, model = _train_linear(rows, parameters, args, table)
+    else:
+        from ..jobs.kernel import train_on_rows
+
+        fit, model = train_on_rows(
+            rows,
+            kernel,
+            parameters,
+            max_memory=args.max_memory,
+            scale=args.scale,
+            callback=table,
+        )
+    save_model(model, args.model)
+    say(args, summary(fit, rows))
+    if args.plot:
+        from ..plots import ConvergenceDisplay, save_figure
+
+        save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
+
+
+def _train_linear(
+    rows: SvmlightFile, parameters: Parameters, args: argparse.Namespace, callback: Callback | None
+) -> tuple[Fit, Model]:
+    from ..jobs.rows import matrix_on, trained_model
+    from ..linear.training import train
+    from ..models.scaling import rescaled_model, scale_factors
+
+    X = matrix_on(args.device, rows)
+    factors = scale_factors(rows, args.scale) if args.scale else None
+    if factors is not None:
+        X = X.scaled(factors)
+    fit = train(
+        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=callback
+    )
+    model = trained_model(fit, rows, parameters)
+    if factors is not None:
+        model = rescaled_model(model, factors, args.scale)
+    return fit, model
+
+
+def _predict(args: argparse.Namespace) -> None:
+    from ..files.atomic import check_output
+    from ..files.model import load_model
+    from ..files.scores import write_scores
+    from ..files.trec import write_trec_run
+    from ..jobs.rows import predict
+    from ..threads import resolve_threads
+
+    check_output(args.scores)
+    model = load_model(args.model)
+    rows = read_rows(args, model, comments=args.trec)
+    docids = rows.docids
+    if args.trec and (rows.qid is None or docids is None):
+        missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
+        raise ValueError(f"{rows.name} lacks {missing}, which a TREC run needs; leave out --trec")
+    scores = predict(model, rows, resolve_threads(args.threads))
+    if args.trec and rows.qid is not None and docids is not None:
+        write_trec_run(args.scores, rows.qid, docids, scores)
+    else:
+        write_scores(args.scores, scores)
+
+
+def _run_config(args: argparse.Namespace) -> None:
+    from ..config.run import run_config
+
+    run_config(args.config)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status.
+
+    0 is success, 2 a mistake in the arguments or the files, told in a sentence on standard error,
+    and 130 an interruption by Ctrl-C.
+    """
+    parser = build_parser()
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        getattr(args, "parser", parser).refuse(unknown)
+    if args.version:
+        from .. import __version__
+
+        sys.stdout.write(f"ranksvm {__version__}\n")
+        return 0
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return 0
+    return _run(args)
+
+
+def rank_svm(argv: Sequence[str] | None = None) -> int:
+    """Run a config file, as the program of TreeRankSVM does; return the exit status of `main`."""
+    parser = _Parser(prog="rank_svm")
+    _complete_run(parser)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.refuse(unknown)
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    import warnings
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        sys.stderr.write(f"ranksvm: warning: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        try:
+            args.run(args)
+            sys.stdout.flush()
+            return 0
+        except BrokenPipeError:
+            # The reader has gone; nothing more can reach it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except KeyboardInterrupt:
+            sys.stderr.write("ranksvm: interrupted\n")
+            return 130
+        except MemoryError as error:
+            sys.stderr.write(f"ranksvm: error: not enough memory ({error})\n")
+            return 2
+        except (ValueError, OSError, ImportError) as error:
+            sys.stderr.write(f"ranksvm: error: {error}\n")
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Config files: what is asked for, its data, doing it."""

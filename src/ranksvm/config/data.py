@@ -1,0 +1,144 @@
+"""Reading the data that a config file names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files.model import Model
+from ..files.source import DataError
+from ..files.svmlight import SvmlightFile, read_svmlight
+from ..files.treeranksvm import read_features, read_labels, read_qids
+from ..jobs.rows import counts_from_one, require_same_base
+from .file import Config
+
+Vector = NDArray[np.float64]
+IndexBase = bool | Literal["auto"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows to be scored or measured, or both.
+
+    Attributes
+    ----------
+    rows : SvmlightFile or None
+        The features to score; None where there is nothing to predict.
+    labels : ndarray
+        The right labels, if they are given; arbitrary ones or none otherwise.
+    qid, cost : ndarray or None
+    scores : ndarray or None
+        The predictions that are read rather than made.
+    name : str
+        The file of the labels.
+    """
+
+    rows: SvmlightFile | None
+    labels: Vector
+    qid: NDArray[Any] | None
+    cost: Vector | None
+    scores: Vector | None
+    name: str
+
+
+def read_training(config: Config) -> SvmlightFile:
+    """Read the training data.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or files differ in their numbers of rows.
+    """
+    source = "train_set" if "train_set" in config.inputs else "train_features"
+    rows = _read_rows(config, source, True)
+    lengths = {source: len(rows.labels)}
+    if "train_labels" in config.inputs:
+        rows = replace(rows, labels=_read_labels(config, "train_labels"))
+        lengths["train_labels"] = len(rows.labels)
+    if "train_qids" in config.inputs:
+        rows = replace(rows, qid=_read_qids(config, "train_qids", rows.qid))
+        lengths["train_qids"] = len(rows.qid) if rows.qid is not None else 0
+    _require_same_length(config, lengths)
+    return rows
+
+
+def read_scored(config: Config, model: Model | None) -> Scored:
+    """Read the data to predict and to measure; `model` is that which is read, if one is.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, files differ in their numbers of rows, or the data count features
+        otherwise than the model.
+    """
+    rows = labels = scores = qid = None
+    lengths: dict[str, int] = {}
+    for variable in ("test_set", "prediction_features"):
+        if variable in config.inputs:
+            rows = _read_rows(config, variable, "auto" if counts_from_one(model) else True)
+            labels, qid, lengths[variable] = rows.labels, rows.qid, len(rows.labels)
+    if rows is not None and model is not None:
+        require_same_base(rows, model)
+    if "test_labels" in config.inputs:
+        labels = _read_labels(config, "test_labels")
+        lengths["test_labels"] = len(labels)
+    if "predicted_labels" in config.inputs:
+        scores = _read_labels(config, "predicted_labels")
+        lengths["predicted_labels"] = len(scores)
+    if "prediction_qids" in config.inputs:
+        qid = _read_qids(config, "prediction_qids", qid)
+        lengths["prediction_qids"] = len(qid)
+    _require_same_length(config, lengths)
+    labelled = config.inputs.get("test_labels") or config.inputs.get("test_set")
+    return Scored(
+        rows=rows,
+        labels=np.empty(0) if labels is None else labels,
+        qid=qid,
+        cost=None if rows is None else rows.cost,
+        scores=scores,
+        name="" if labelled is None else labelled.value,
+    )
+
+
+def _read_rows(config: Config, variable: str, zero_based: IndexBase) -> SvmlightFile:
+    path, n_threads = config.inputs[variable].value, config.parameters.n_threads
+    if config.readers[variable] == "features":
+        return read_features(path, n_threads=n_threads)
+    rows = read_svmlight(path, zero_based=zero_based, n_threads=n_threads)
+    return rows if variable.endswith("_set") else replace(rows, qid=None, cost=None)
+
+
+def _read_labels(config: Config, variable: str) -> Vector:
+    path, n_threads = config.inputs[variable].value, config.parameters.n_threads
+    if config.readers[variable] == "svmlight":
+        return read_svmlight(path, n_threads=n_threads).labels
+    return read_labels(path, n_threads=n_threads)
+
+
+def _read_qids(config: Config, variable: str, in_set: NDArray[Any] | None) -> NDArray[Any]:
+    entry, n_threads = config.inputs[variable], config.parameters.n_threads
+    if in_set is not None:
+        raise config.error(
+            entry, f"{entry.attribute} is given, but the rows have qids of their own: remove one"
+        )
+    if config.readers[variable] == "qids":
+        return read_qids(entry.value, n_threads=n_threads)
+    qid = read_svmlight(entry.value, n_threads=n_threads).qid
+    if qid is None:
+        raise config.error(entry, f"{entry.value} has no qids for {entry.attribute}")
+    return qid
+
+
+def _require_same_length(config: Config, lengths: dict[str, int]) -> None:
+    """Refuse files that differ in their numbers of rows from the first."""
+    first, *others = lengths or [""]
+    for other in others:
+        if lengths[other] != lengths[first]:
+            one, two = config.inputs[first], config.inputs[other]
+            raise DataError(
+                f"{one.value} has {lengths[first]} rows but {two.value} has {lengths[other]}: "
+                f"{one.attribute} and {two.attribute} must have one each"
+            )

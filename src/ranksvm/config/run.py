@@ -1,0 +1,159 @@
+"""Doing what a config file asks for: train, predict, measure."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files.atomic import OutputError, check_output
+from ..files.model import Model, load_model, save_model
+from ..files.scores import write_scores
+from ..files.source import DataError, StrPath
+from ..files.svmlight import SvmlightFile
+from ..jobs.rows import design_matrix, performance, predict, summary, trained_model
+from ..linear.training import Fit, train
+from ..metrics import lost_pairs
+from ..progress import IterationTable
+from ..solvers import Callback
+from ..threads import resolve_threads
+from .data import Scored, read_scored, read_training
+from .file import Config, read_config
+
+Vector = NDArray[np.float64]
+
+_PICKLE_ENDINGS = (".pckl", ".pkl", ".pickle")
+
+
+def run_config(path: StrPath) -> None:
+    """Do what a config file asks for.
+
+    Everything that is read is read, and everything that is written is known to have a place,
+    before training begins. Status and measures go to the standard output.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Raises
+    ------
+    DataError
+        If the config file or a file that it names cannot be read or do not go together.
+    OutputError
+        If an output cannot be written.
+    ValueError
+        If there is nothing to learn from.
+    """
+    config = read_config(path)
+    _check_inputs(config)
+    _check_outputs(config)
+    model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
+    training = read_training(config) if config.trains else None
+    test = read_scored(config, model)
+    measures = config.measures and _can_be_measured(config, test)
+    if training is not None:
+        model = _train(config, training)
+    scores = test.scores
+    if config.predicts and model is not None and test.rows is not None:
+        scores = _predict(config, model, test.rows)
+    if measures and scores is not None:
+        threads = resolve_threads(config.parameters.n_threads)
+        _stream(config).write(performance(test.labels, scores, test.qid, test.cost, threads))
+
+
+def _check_inputs(config: Config) -> None:
+    for entry in config.inputs.values():
+        if entry.value != "-" and not os.path.exists(entry.value):
+            hint = ""
+            if not os.path.isabs(entry.value):
+                hint = f"; relative paths begin at the working directory, {os.getcwd()}"
+            raise config.error(entry, f"there is no file {entry.value}{hint}")
+
+
+def _check_outputs(config: Config) -> None:
+    for entry in config.outputs.values():
+        try:
+            check_output(entry.value)
+        except OutputError as error:
+            raise OutputError(f"{config.name}, line {entry.line}: {error}") from None
+
+
+def _can_be_measured(config: Config, test: Scored) -> bool:
+    """Whether some labels differ; a test set may have arbitrary ones if predictions are written."""
+    try:
+        lost_pairs(test.labels, test.labels, test.qid, sample_weight=test.cost)
+    except ValueError as error:
+        if "test_set" in config.inputs and "predicted_labels" in config.outputs:
+            _say(config, f"note: {test.name} is not measured: {error}")
+            return False
+        raise DataError(f"{test.name} cannot be measured: {error}") from None
+    return True
+
+
+def _stream(config: Config) -> TextIO:
+    """Return the standard output, or the standard error where the former takes an output file."""
+    names = {entry.value for entry in config.outputs.values()}
+    return sys.stderr if names & {"-", "/dev/stdout"} else sys.stdout
+
+
+def _say(config: Config, message: str) -> None:
+    if config.verbose:
+        _stream(config).write(message + "\n")
+
+
+def _train(config: Config, rows: SvmlightFile) -> Model:
+    table = IterationTable(_stream(config)) if config.verbose else None
+    if config.kernel is None:
+        fit, model = _train_linear(config, rows, table)
+    else:
+        from ..jobs.kernel import train_on_rows
+
+        fit, model = train_on_rows(
+            rows, config.kernel, config.parameters, max_memory=config.max_memory, callback=table
+        )
+    _say(config, summary(fit, rows))
+    if "model" in config.outputs:
+        file = config.outputs["model"].value
+        save_model(model, file)
+        hint = " (as JSON text, not a pickle)" if file.endswith(_PICKLE_ENDINGS) else ""
+        _say(config, f"wrote the model to {file}{hint}")
+    return model
+
+
+def _train_linear(
+    config: Config, rows: SvmlightFile, callback: Callback | None
+) -> tuple[Fit, Model]:
+    fit = train(
+        design_matrix(rows),
+        rows.labels,
+        rows.qid,
+        parameters=config.parameters,
+        sample_weight=rows.cost,
+        callback=callback,
+    )
+    return fit, trained_model(fit, rows, config.parameters)
+
+
+def _predict(config: Config, model: Model, rows: SvmlightFile) -> Vector:
+    n_features = model.n_features
+    if rows.n_features != n_features:
+        _say(config, _note_on_width(rows, n_features))
+    scores = predict(model, rows, resolve_threads(config.parameters.n_threads))
+    if "predicted_labels" in config.outputs:
+        file = config.outputs["predicted_labels"].value
+        write_scores(file, scores)
+        _say(config, f"wrote {len(scores)} predictions to {file}")
+    return scores
+
+
+def _note_on_width(rows: SvmlightFile, n_features: int) -> str:
+    difference = rows.n_features - n_features
+    if difference > 0:
+        return (
+            f"note: the last {difference} of the {rows.n_features} features of {rows.name} were "
+            "not seen in training and weigh nothing"
+        )
+    return f"note: {rows.name} lacks the last {-difference} of the {n_features} features"

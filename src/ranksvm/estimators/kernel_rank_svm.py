@@ -1,0 +1,251 @@
+"""The kernel RankSVM as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import Tags
+
+from ..kernel.factor import KernelFactor
+from ..kernel.kernels import Kernel
+from ..kernel.training import train_kernel
+from ..pairs.weights import row_weights
+from ..progress import IterationTable
+from ..threads import resolve_threads
+from .eval_sets import EvalSets, eval_scores, eval_sets
+from .ranker import KINDS, Ranker
+
+Vector = NDArray[np.float64]
+
+
+class KernelRankSVM(Ranker):
+    """Ranking support vector machine with a kernel.
+
+    Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
+
+        minimise  0.5 |f|^2 + c * sum over (i, j) in P of  v_ij phi(f(x_i) - f(x_j))
+
+    over the space of functions of the kernel k, with ``f(x) = sum_p beta_p k(x_p, x)`` and
+    ``|f|^2 = sum_pq beta_p beta_q k(x_p, x_q)``. It is `RankSVM` on features whose dot products are
+    the values of the kernel: the columns of a pivoted Cholesky factor of its matrix, of which there
+    are no more than the certificate needs. `dual_gap_` bounds the relative distance to the optimum
+    over all functions, whatever the factor leaves out. The matrix itself is not held: memory is
+    O(n rank), and time O(n rank^2) and that of a few passes over its n^2 values.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss; larger fits the training pairs more closely.
+    kernel : str or callable, default="rbf"
+        "linear", "rbf", "polynomial" or "poly", "sigmoid", or any other name of
+        `sklearn.metrics.pairwise.pairwise_kernels`; "precomputed", with which `fit` takes the
+        square matrix of the kernel as X, and `predict` that of the values of its rows with the
+        training rows; or a function of two matrices of rows that returns the matrix of kernel
+        values, as for `sklearn.svm.SVC`. Formulas: `ranksvm.kernel.kernels.Kernel`.
+    gamma : float, optional
+        By default 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1.0
+    loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid, verbose
+        As for `RankSVM`.
+    max_memory : float, default=4e9
+        Bytes that the kernel may take: ``16 n_samples rank`` with a rank of at most n_samples and,
+        with "precomputed", "sigmoid", a function, or a polynomial with a negative `coef0` or a
+        broken degree, also ``16 n_samples^2`` to check that they are kernels at all. Training takes
+        memory for itself, as `RankSVM` does with as many features as the rank.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        The training rows p that have coefficients: the pivots of the factor, and last the row from
+        which it takes differences.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        These rows; empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (n_support,)
+        The coefficients beta, whose sum is zero. If the factor has full rank, these are, up to the
+        gap, those of the dual: what the pairs of each row add up to.
+    objective_ : float
+        The objective at f.
+    dual_gap_ : float
+        The relative duality gap reached: the optimum over all functions is at least
+        ``objective_ * (1 - dual_gap_)``.
+    status_, n_iter_, history_, n_pairs_, n_queries_, evals_result_, qid_column_
+        As for `RankSVM`.
+    n_features_in_, feature_names_in_
+        As for `RankSVM`.
+
+    See Also
+    --------
+    RankSVM : After `sklearn.kernel_approximation.Nystroem` or `RBFSampler`, for so many rows that
+        this takes too long; its certificate is for the approximate kernel.
+
+    Notes
+    -----
+    Scale and centre features first: kernel values are known to rounding only, and what lies below
+    the rounding of the largest is lost to any method that learns from them.
+
+    With ``K = Phi Phi' + E``, the restriction to functions of rank columns costs at most ``0.5 c^2
+    g'E g`` of the lower bound, with a subgradient g of the loss in the scores. This is part of
+    `dual_gap_`; where it is too much, the factor gets more columns and training goes on.
+
+    References
+    ----------
+    Harbrecht, Peters and Schneider, "On the low-rank approximation by the pivoted Cholesky
+    decomposition", Applied Numerical Mathematics 62 (2012).
+    Kuo, Lee and Lin, "Large-scale kernel RankSVM", SDM (2014).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ranksvm import KernelRankSVM
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y, qid = (X**2).sum(axis=1), np.repeat(np.arange(3), 20)
+    >>> model = KernelRankSVM(C=10, gamma=0.5).fit(X, y, qid)
+    >>> model.score(X, y, qid) > 0.95, model.dual_gap_ <= 1e-3
+    (True, True)
+
+    Random features and the Nyström method approximate a kernel for `RankSVM`:
+
+    >>> from ranksvm import RankSVM
+    >>> from sklearn.kernel_approximation import Nystroem
+    >>> from sklearn.pipeline import make_pipeline
+    >>> features = Nystroem(gamma=0.5, n_components=40, random_state=0)
+    >>> model = make_pipeline(features, RankSVM(C=10)).fit(X, y, ranksvm__qid=qid)
+    >>> model[-1].score(model[0].transform(X), y, qid) > 0.95
+    True
+    """
+
+    _kinds: ClassVar[dict[str, Any]] = {**KINDS, "dtype": np.float64}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        loss: str = "squared_hinge",
+        pair_weight: str | None = None,
+        normalize: str | None = "documents",
+        solver: str = "auto",
+        counting: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_memory: float = 4e9,
+        n_threads: int | None = None,
+        qid: str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.pair_weight = pair_weight
+        self.normalize = normalize
+        self.solver = solver
+        self.counting = counting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.n_threads = n_threads
+        self.qid = qid
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
+    ) -> KernelRankSVM:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, its matrix, of shape (n_samples, n_samples).
+        y, qid, sample_weight, query_weight, group, eval_set, eval_qid, eval_group
+            As for `RankSVM.fit`.
+
+        Returns
+        -------
+        KernelRankSVM
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, there is no preference pair to learn from, the kernel is
+            not one for these rows, or `max_memory` would be exceeded.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap did not reach `tol`.
+        UserWarning
+            As for `RankSVM.fit`.
+        """
+        parameters = self._parameters(self.C)
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        validation = eval_sets(eval_set, eval_qid, eval_group)
+        X, y, ids = self._training_rows(X, y, qid, group)
+        if kernel.is_precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"a precomputed kernel needs a square matrix in fit, with a row and a column for "
+                f"each training row; X has shape {X.shape}"
+            )
+        factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
+        fit = train_kernel(
+            factor,
+            y,
+            ids,
+            parameters=parameters,
+            sample_weight=row_weights("sample_weight", sample_weight, len(y)),
+            query_weight=query_weight,
+            callback=IterationTable() if self.verbose else None,
+        )
+        self._keep(fit, parameters)
+        self._kernel = kernel
+        self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
+        self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
+        if sparse.issparse(X):
+            self.support_vectors_.sum_duplicates()  # in the order in which model files hold them
+        self.evals_result_ = eval_scores(self, validation)
+        return self
+
+    def predict(self, X: Any) -> Vector:
+        """Score rows: higher is better; scores compare within a query.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            A data frame may have the column of query ids, or not. For a precomputed kernel: its
+            values with the training rows, of shape (n_samples, n_train).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        X = self._features(X)
+        if self._kernel.is_precomputed:
+            values: Vector = X[:, self.support_] @ self.dual_coef_
+            return values
+        return self._kernel.scores(X, self.support_vectors_, self.dual_coef_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

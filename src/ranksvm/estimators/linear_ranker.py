@@ -1,0 +1,49 @@
+"""What linear rankers share as scikit-learn estimators: weights, and what they predict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays.libraries import library_of
+from ..arrays.placement import design_matrix
+from ..linear.parameters import Parameters
+from ..linear.training import Fit
+from .ranker import Ranker
+
+Vector = NDArray[np.float64]
+
+
+class LinearRanker(Ranker):
+    """Base of the estimators that learn a weight for each feature."""
+
+    def predict(self, X: Any) -> Any:
+        """Score rows: higher is better; scores compare within a query.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            A data frame may have the column of query ids, or not. Arrays of Torch and CuPy are
+            scored where they are.
+
+        Returns
+        -------
+        array of shape (n_samples,), float64
+            Of Torch or CuPy, on the device of X, if X is; else of NumPy.
+        """
+        return design_matrix(self._features(X)).dot(self.coef_)
+
+    def _features(self, X: Any) -> Any:
+        if library_of(X) is None:
+            return super()._features(X)
+        from .device_rows import check_rows
+
+        check_is_fitted(self, "n_queries_")
+        return check_rows(self, X, reset=False)
+
+    def _keep(self, fit: Fit, parameters: Parameters) -> None:
+        super()._keep(fit, parameters)
+        self.coef_ = fit.result.weights

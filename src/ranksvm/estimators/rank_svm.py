@@ -1,0 +1,264 @@
+"""The scikit-learn face of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays.libraries import library_of, to_host
+from ..arrays.placement import design_matrix
+from ..linear.training import train
+from ..pairs.weights import row_weights
+from ..progress import IterationTable
+from .eval_sets import EvalSets, eval_scores, eval_sets
+from .linear_ranker import LinearRanker
+
+Vector = NDArray[np.float64]
+
+
+class RankSVM(LinearRanker):
+    """Linear ranking support vector machine.
+
+    Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
+
+        minimise  0.5 |w|^2 + c * sum over (i, j) in P of  v_ij phi(w'x_i - w'x_j)
+
+    where phi is the hinge ``max(0, 1 - z)`` or its square and ``v_ij = 1``, unless weights or
+    `pair_weight` say otherwise; exactly, in O(m s + m log m) a step for
+    m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
+    bounds the relative distance to the optimum (:eq:`objective`, :eq:`gap`). There is no intercept,
+    since no order depends on it.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss; larger fits the training pairs more closely.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        "squared_hinge" as in Lee and Lin (2014), the quicker to train; "hinge" as in SVM^rank and
+        TreeRSVM, which takes single pairs that are far out of order less to heart.
+    pair_weight : {"gap"} or None, default=None
+        "gap" weighs each pair by the gap between its labels, ``v_ij = y_i - y_j``, so that to
+        confuse the best with the worst costs more than to confuse neighbours; sample and query
+        weights multiply it. N and N_q below are then sums of these weights, so that the scale of
+        the labels does not matter unless `normalize` is None.
+    normalize : {"documents", "pairs", "queries"} or None, default="documents"
+        How C gives the weight c of a pair, with n rows, N pairs, N_q pairs of query q and R queries
+        that have pairs:
+
+        - "documents": ``c = C n / N``; scale-free, C = 1 is a good first choice;
+        - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
+        - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
+        - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
+    solver : {"auto", "newton", "trust_region", "bundle", "cutting_planes"}, default="auto"
+        All reach the same optimum; they differ in speed:
+
+        - "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
+          not impressed by their scales;
+        - "trust_region" uses conjugate gradients: best with many sparse features;
+        - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
+          features;
+        - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
+        - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); for the hinge loss
+          it begins with planes, and turns to Newton steps where they do not get on.
+
+        With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
+        the gap is that of the hinge loss itself.
+    counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
+        How active pairs are counted; a matter of speed only (`ranksvm.pairs.losses.PairLoss`).
+    tol : float, default=1e-3
+        Stop at this relative duality gap ``(P - D) / |P|``.
+    max_iter : int, default=1000
+    warm_start : bool, default=False
+        Start from `coef_` of the previous fit.
+    device : {"cpu", "cuda", "cuda:N", "auto"} or None, default=None
+        Where to compute (:doc:`/gpu`):
+
+        - None: where X is. Arrays of Torch and CuPy are computed with on their device, by these
+          libraries; everything else by the compiled core, on the CPU;
+        - "cpu": by the compiled core, on the CPU; X is copied there if it is elsewhere;
+        - "cuda": on a GPU, to which X is copied unless it is on one: by Torch if that is installed
+          and finds the GPU, or else by CuPy; "cuda:1" names the second GPU;
+        - "auto": on a GPU if there is one and X is large enough
+          (``ranksvm.arrays.placement.GPU_PAYS``).
+    n_threads : int or None, default=None
+        Threads of the compiled core; None is the number of CPUs that the process may use. The
+        result is the same to the last bit.
+    qid : str, optional
+        Name of the column of a data frame that holds the query ids, which is then no feature: for
+        grid searches and pipelines in which nothing but X reaches `fit` and `score`.
+    verbose : int, default=0
+        1 prints a line per iteration to standard error.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weights w.
+    objective_ : float
+        The objective at `coef_`.
+    dual_gap_ : float
+        The relative duality gap reached: the optimum is at least
+        ``objective_ * (1 - dual_gap_)``.
+    status_ : {"converged", "max_iter", "stalled", "stopped"}
+        How the solver ended.
+    n_iter_ : int
+        Number of iterations.
+    history_ : list of Iteration
+        Objective, gap, step and seconds of each iteration.
+    n_pairs_ : int or float
+        Number of preference pairs (their weight, if there are weights).
+    n_queries_ : int
+        Number of queries.
+    evals_result_ : dict
+        The score on each of `eval_set`, as LightGBM and XGBoost lay it out:
+        ``{"valid_0": {"pairwise_accuracy_pooled": [0.9]}}``. There is a single value, that of the
+        optimum.
+    qid_column_ : str or None
+        Name of the column of query ids, which `predict` and `score` leave out of the features.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if X was a data frame with string column names.
+
+    References
+    ----------
+    Lee and Lin, "Large-scale linear RankSVM", Neural Computation 26 (2014).
+
+    Airola, Pahikkala and Salakoski, "An improved training algorithm for the linear ranking support
+    vector machine", ICANN (2011).
+
+    Joachims, "Training linear SVMs in linear time", KDD (2006).
+
+    Examples
+    --------
+    >>> from ranksvm import RankSVM
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
+    >>> model = RankSVM().fit(X, y=[0, 1, 2, 0, 1], qid=[1, 1, 1, 2, 2])
+    >>> model.score(X, y=[0, 1, 2, 0, 1], qid=[1, 1, 1, 2, 2])
+    1.0
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        pair_weight: str | None = None,
+        normalize: str | None = "documents",
+        solver: str = "auto",
+        counting: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        device: str | None = None,
+        n_threads: int | None = None,
+        qid: str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.pair_weight = pair_weight
+        self.normalize = normalize
+        self.solver = solver
+        self.counting = counting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.device = device
+        self.n_threads = n_threads
+        self.qid = qid
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
+    ) -> RankSVM:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Dense C-ordered or CSR, float32 or float64, of NumPy, SciPy, Torch or CuPy, and data
+            frames, are used as they are; other kinds are converted. All other arguments may be
+            arrays of Torch and CuPy, too, on any device.
+        y : array-like of shape (n_samples,)
+            Relevance labels, larger is better. Only their order within a query matters, and with
+            ``pair_weight="gap"`` the gaps between them.
+        qid : array-like of shape (n_samples,) or str, optional
+            Query ids: integers, strings or any hashable values, in any order; or the name of a
+            column of the data frame X. None: the column that the parameter `qid` names, or else
+            one query.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights; a pair weighs the product of those of its rows, so that whole numbers are
+            the same as repeated rows.
+        query_weight : array-like of shape (n_samples,), optional
+            Weight of the query of each row; multiplies the pairs of the query.
+        group : array-like of shape (n_queries,), optional
+            In place of `qid`, how many rows each query has, one query after the other.
+        eval_set : list of (X, y), optional
+            Rows to measure the trained model on, in `evals_result_`; training does not see them.
+        eval_qid, eval_group : list of array-like, optional
+            The query ids, or else the sizes of the queries, of each member of `eval_set`.
+
+        Returns
+        -------
+        RankSVM
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, there is no preference pair to learn from, or no such
+            `device`.
+        ImportError
+            If no array library for the device is installed.
+        MemoryError
+            If the device has too little memory.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap did not reach `tol`.
+        UserWarning
+            If no queries are given, but X has a column that looks like their ids; or a member of
+            `eval_set` has no preference pairs.
+        """
+        parameters = self._parameters(self.C)
+        validation = eval_sets(eval_set, eval_qid, eval_group)
+        sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
+        X, y, ids = self._training_rows(X, y, qid, group)
+        w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
+        if w0 is not None and w0.shape != (X.shape[1],):
+            raise ValueError(
+                f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+            )
+        fit = train(
+            design_matrix(X, self.device),
+            y,
+            ids,
+            parameters=parameters,
+            sample_weight=row_weights("sample_weight", sample_weight, len(y)),
+            query_weight=query_weight,
+            w0=w0,
+            callback=IterationTable() if self.verbose else None,
+        )
+        self._keep(fit, parameters)
+        self.evals_result_ = eval_scores(self, validation)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if library_of(X) is None:
+            return super()._checked(X, y)
+        from .device_rows import check_labels, check_rows
+
+        return check_rows(self, X, reset=True), check_labels(X, y)

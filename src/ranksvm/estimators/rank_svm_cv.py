@@ -1,0 +1,206 @@
+"""The choice of C by cross-validation, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..linear.matrix import DesignMatrix
+from ..linear.parameters import require_count
+from ..linear.training import train
+from ..progress import FitCounter
+from ..selection.cross_validation import TrainingRows, cross_validate
+from ..selection.folds import make_folds
+from ..selection.scoring import Scoring, measure, scoring_of
+from .linear_ranker import LinearRanker
+
+Vector = NDArray[np.float64]
+
+
+class RankSVMCV(LinearRanker):
+    """Linear ranking support vector machine with C chosen by cross-validation.
+
+    For each fold and each C of a grid, trains on the other folds and measures the ranking of the
+    fold; trains on all rows with the C whose mean over the folds is best. Within a fold, each
+    solution is the start for the next larger C (`ranksvm_path`); X is shared by all folds.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=20
+        The grid of C, or how many values it has. These lie evenly in log C from 0.001 to 1000, for
+        ``normalize="documents"``, where C = 1 is a good first choice; for the other normalisations,
+        where the pairs weigh as much on average.
+    cv : int, splitter or iterable, default=5
+        A number of folds; or a splitter of scikit-learn, which is given the queries as groups, such
+        as GroupKFold; or the folds, as pairs of training rows and validation rows. A number of
+        folds shares out whole queries, evenly by rows. One global ranking is dealt out by rows in
+        the order of their labels, so that each fold has the labels of the whole.
+    scoring : str or callable, default="pairwise_accuracy_pooled"
+        What is measured on each fold: a metric of `ranksvm.evaluate`, such as "ndcg@10"; by default
+        what `RankSVM.score` returns. A function is called as ``f(y, scores, qid)``, with
+        ``sample_weight=`` if there are row weights; qid numbers the queries, or is None. Larger is
+        better.
+    one_standard_error : bool, default=False
+        Choose the smallest C whose mean is within one standard error of the best mean: the simplest
+        model that is not clearly worse.
+    refit : bool, default=True
+        Train on all rows with the C chosen; the model is that of ``RankSVM(C=model.C_)``.
+    loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid
+        As for `RankSVM`.
+    n_jobs : int or None, default=None
+        Folds at a time, which share the `n_threads`; None is as many as there are threads. The
+        result is the same to the last bit.
+    verbose : int, default=0
+        1 counts the trainings on standard error.
+
+    Attributes
+    ----------
+    C_ : float
+        The C chosen.
+    Cs_ : ndarray of shape (n_Cs,)
+        The grid.
+    best_index_ : int
+        The place of `C_` in `Cs_`.
+    best_score_ : float
+        The mean score of `C_`.
+    cv_results_ : dict of ndarray of shape (n_Cs,)
+        For each C: "param_C", "mean_test_score", "std_test_score", "standard_error" (of the mean:
+        the deviation over the folds with n - 1 in the denominator, by the root of n),
+        "rank_test_score", the scores of the folds "split0_test_score" ..., and "max_dual_gap", the
+        largest relative duality gap in training. ``pandas.DataFrame(model.cv_results_)`` makes a
+        table of it.
+    n_splits_ : int
+        Number of folds.
+    coef_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
+        Of the model trained on all rows, as for `RankSVM`; only with `refit`.
+    n_features_in_, feature_names_in_, qid_column_
+        As for `RankSVM`.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning" (2009), section 7.10,
+    for the one-standard-error rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ranksvm import RankSVMCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> y, qid = X[:, 0] + 0.5 * X[:, 1] ** 2, np.repeat(np.arange(6), 10)
+    >>> model = RankSVMCV(Cs=[0.01, 1, 100], cv=3).fit(X, y, qid)
+    >>> model.cv_results_["mean_test_score"].shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        Cs: int | ArrayLike = 20,
+        *,
+        cv: Any = 5,
+        scoring: str | Scoring = "pairwise_accuracy_pooled",
+        one_standard_error: bool = False,
+        refit: bool = True,
+        loss: str = "squared_hinge",
+        pair_weight: str | None = None,
+        normalize: str | None = "documents",
+        solver: str = "auto",
+        counting: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_threads: int | None = None,
+        n_jobs: int | None = None,
+        qid: str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.refit = refit
+        self.loss = loss
+        self.pair_weight = pair_weight
+        self.normalize = normalize
+        self.solver = solver
+        self.counting = counting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.n_jobs = n_jobs
+        self.qid = qid
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+    ) -> RankSVMCV:
+        """Choose C, and learn from labelled rows.
+
+        Parameters
+        ----------
+        X, y, qid, query_weight, group
+            As for `RankSVM.fit`; `query_weight` counts in training only.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights, in training and in `scoring`.
+
+        Returns
+        -------
+        RankSVMCV
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or no fold has pairs both to train and to validate on.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If gaps did not reach `tol`.
+        UserWarning
+            If a fold is left out, as its training rows or its validation rows have no pairs; or if
+            no queries are given, but X has a column that looks like their ids.
+        """
+        parameters, scoring = self._parameters(1.0), scoring_of(self.scoring)
+        if self.n_jobs is not None:
+            require_count("n_jobs", self.n_jobs, 1)
+        X, y, ids = self._training_rows(X, y, qid, group)
+        rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
+        of_each = rows.grid(self.Cs, parameters)
+        folds = make_folds(self.cv, y, rows.query)
+        result = cross_validate(
+            rows,
+            of_each,
+            folds,
+            scoring,
+            n_jobs=self.n_jobs,
+            progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
+        )
+        self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
+        self.best_index_ = result.best(self.one_standard_error)
+        self.C_ = of_each[self.best_index_].C
+        self.best_score_ = float(result.mean[self.best_index_])
+        if self.refit:
+            chosen = of_each[self.best_index_]
+            fit = train(
+                rows.X,
+                y,
+                rows.query,
+                parameters=chosen,
+                sample_weight=rows.sample_weight,
+                query_weight=rows.query_weight,
+            )
+            self._keep(fit, chosen)
+        return self
+
+    def _measure(
+        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
+    ) -> float:
+        return measure(self.scoring, y, scores, ids, sample_weight)

@@ -1,0 +1,170 @@
+"""What rankers share as scikit-learn estimators: parameters, queries, validation, scores."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..arrays.libraries import to_host
+from ..linear.parameters import Parameters
+from ..linear.training import Fit
+from ..metrics import pairwise_accuracy
+from ..pairs.queries import ids_from_sizes
+from ..pairs.query_columns import query_column, warn_of_query_column, without_column
+
+Vector = NDArray[np.float64]
+KINDS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+}
+
+
+class Ranker(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators; its parameters are those that all of them have."""
+
+    # With metadata routing enabled, qid reaches fit and score without further requests.
+    __metadata_request__fit = {"qid": True}  # noqa: RUF012
+    __metadata_request__score = {"qid": True}  # noqa: RUF012
+
+    loss: str
+    pair_weight: str | None
+    normalize: str | None
+    solver: str
+    counting: str
+    tol: float
+    max_iter: int
+    n_threads: int | None
+    qid: str | None
+
+    # What `validate_data` makes of X.
+    _kinds: ClassVar[dict[str, Any]] = KINDS
+
+    @abstractmethod
+    def predict(self, X: Any) -> Vector:
+        """Score rows: higher is better; scores compare within a query."""
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Pairwise accuracy of the predictions: see `pairwise_accuracy`, pooled, ties one half.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        qid : array-like of shape (n_samples,) or str, optional
+            As for `fit`; by default the column that `fit` took the ids from.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Warns
+        -----
+        UserWarning
+            If there are no query ids, though the model was trained on several queries.
+        """
+        check_is_fitted(self, "n_queries_")
+        ids = self._query_ids(X, qid)
+        if ids is None and self.n_queries_ > 1:
+            warnings.warn(
+                f"the model was trained on {self.n_queries_} queries, but score was given no qid: "
+                "all rows are taken for one query",
+                UserWarning,
+                stacklevel=2,
+            )
+        y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
+        return self._measure(y, scores, ids, sample_weight)
+
+    def _features(self, X: Any) -> Any:
+        """Return rows to score, checked, without the column of query ids."""
+        check_is_fitted(self, "n_queries_")
+        if self.qid_column_ is not None:
+            X = without_column(X, self.qid_column_)
+        return validate_data(self, to_host(X), reset=False, **self._kinds)
+
+    def _query_ids(self, X: Any, qid: Any) -> Any:
+        """Return ids as an array, out of a column where there are none; None for one query."""
+        column = self.qid_column_ if qid is None else qid
+        return query_column(X, column) if isinstance(column, str) else qid
+
+    def _measure(
+        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
+    ) -> float:
+        return pairwise_accuracy(y, scores, ids, sample_weight=sample_weight)
+
+    def _training_rows(
+        self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
+    ) -> tuple[Any, Vector, Any]:
+        """Return the features, the labels, and the query ids or None."""
+        y, qid, group = map(to_host, (y, qid, group))
+        if not (self.qid is None or isinstance(self.qid, str)):
+            raise ValueError(
+                f"{type(self).__name__}(qid=...) takes the name of a column of a data frame, not a "
+                f"{type(self.qid).__name__}; give ids as an array by fit(X, y, qid=ids)"
+            )
+        given = [
+            name
+            for name, value in [("qid", qid), ("group", group), (f"qid={self.qid!r}", self.qid)]
+            if value is not None
+        ]
+        if len(given) > 1:
+            raise ValueError(f"queries are given twice, by {given[0]} and {given[1]}: give one")
+        if not given:
+            warn_of_query_column(X)
+        column = qid if isinstance(qid, str) else self.qid
+        if column is not None:
+            qid, X = query_column(X, column), without_column(X, column)
+        X, y = self._checked(X, y)
+        self.qid_column_ = column
+        labels = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
+        return X, labels, qid if group is None else ids_from_sizes(group, len(labels))
+
+    def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, Any]:
+        """Return rows to train on, and their labels."""
+        X, y = validate_data(self, to_host(X), y, y_numeric=True, **self._kinds)
+        return X, y
+
+    def _parameters(self, C: float) -> Parameters:
+        return Parameters(
+            C=C,
+            loss=self.loss,
+            pair_weight=self.pair_weight,
+            normalize=self.normalize,
+            solver=self.solver,
+            counting=self.counting,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_threads=self.n_threads,
+        )
+
+    def _keep(self, fit: Fit, parameters: Parameters) -> None:
+        self._trained_with = parameters
+        self.objective_ = fit.result.value
+        self.dual_gap_ = fit.result.dual_gap
+        self.status_ = str(fit.result.status)
+        self.n_iter_ = fit.result.n_iter
+        self.history_ = fit.result.history
+        self.n_pairs_ = fit.n_pairs
+        self.n_queries_ = fit.n_queries
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "ranker"
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,1 @@
+"""Kernel rankers: kernels as features by Cholesky; knows nothing of files."""

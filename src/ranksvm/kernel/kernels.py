@@ -1,0 +1,244 @@
+"""Kernels by name, and what a matrix must be to be one of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ..linear.hessian import map_in_order
+from ..linear.parameters import _require_number
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+_ROUNDING = 1e-10  # of a matrix of a kernel, in the size of its largest element
+_BLOCK_ROWS = 512
+_SCORED_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, as a name or function and its parameters.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="linear"
+        With rows x and z:
+
+        - "linear": ``x'z``;
+        - "rbf": ``exp(-gamma |x - z|^2)``;
+        - "polynomial" or "poly": ``(gamma x'z + coef0)^degree``;
+        - "sigmoid": ``tanh(gamma x'z + coef0)``, which is positive semidefinite for some data only;
+        - any other name of `sklearn.metrics.pairwise.pairwise_kernels`, such as "laplacian",
+          "cosine" or "chi2";
+        - "precomputed": rows are not features but values of a kernel with the training rows;
+        - a function of two matrices of rows that returns the matrix of kernel values, as for
+          `sklearn.svm.SVC`.
+    gamma : float, optional
+        By default 1 / n_features.
+    degree : float, default=3
+    coef0 : float, default=1
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or no kernel has this name.
+    """
+
+    kernel: str | Callable[[Any, Any], Any] = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            _require_number("gamma", self.gamma, positive=True)
+        _require_number("degree", self.degree, positive=True)
+        if not np.isfinite(self.coef0):
+            raise ValueError(f"coef0 must be finite, not {self.coef0!r}")
+        if not callable(self.kernel) and self.kernel not in _names():
+            raise ValueError(
+                f"kernel must be a function or one of {', '.join(map(repr, _names()))}, not "
+                f"{self.kernel!r}"
+            )
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether rows are values of a kernel themselves."""
+        return self.kernel == "precomputed"
+
+    def between(self, X: Any, X_train: Any) -> Matrix:
+        """Return the kernel values of rows with the training rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            For "precomputed": the kernel values, of shape (n_samples, n_train).
+        X_train : array-like or sparse matrix of shape (n_train, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_train), float64
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, or there are not as many as rows.
+        """
+        # What overflows is refused below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = _as_matrix(self._values(X, X_train))
+        shape = (X.shape[0], X_train.shape[0])
+        if K.shape != shape:
+            raise ValueError(
+                f"the kernel {self} of {shape[0]} rows with {shape[1]} must be a matrix of shape "
+                f"{shape}, not {K.shape}"
+            )
+        _require_finite(K, self)
+        return K
+
+    def scores(self, X: Any, X_train: Any, coef: Vector, n_threads: int = 1) -> Vector:
+        """Return ``sum_p coef_p k(x_p, x)`` for each row x, computed for some rows at a time.
+
+        Parameters
+        ----------
+        X, X_train : array-like or sparse matrix
+            As for `between`.
+        coef : ndarray of shape (n_train,)
+        n_threads : int, default=1
+            Does not change the result.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        blocks = (X[start : start + _SCORED_ROWS] for start in range(0, X.shape[0], _SCORED_ROWS))
+        parts = map_in_order(lambda block: self.between(block, X_train) @ coef, blocks, n_threads)
+        return np.concatenate([np.empty(0), *parts])
+
+    def matrix(self, X: Any, max_memory: float = np.inf) -> Matrix:
+        """Return the kernel values of the training rows with each other, centred.
+
+        From each row and column its mean is taken, so that the sums are zero. No difference of
+        scores within the training rows changes by that, and where features have large means, it
+        takes a large part of the rounding away.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            For "precomputed": the matrix, of shape (n_samples, n_samples).
+        max_memory : float, optional
+            Bytes that the matrix may take.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_samples), float64
+            Symmetric, and positive semidefinite up to rounding.
+
+        Raises
+        ------
+        ValueError
+            If the matrix takes more than `max_memory`, a value is not finite, or the matrix,
+            beyond rounding, is not symmetric or, once centred, not positive semidefinite.
+        """
+        n = X.shape[0]
+        needed = 2 * 8.0 * n * n  # the matrix and what it takes to check it
+        if needed > max_memory:
+            raise ValueError(
+                f"the kernel matrix of {n:,} rows takes {needed / 1e9:.3g} GB with its checks, "
+                f"more than max_memory={max_memory / 1e9:.3g} GB; use fewer rows, raise "
+                "max_memory, or approximate the kernel: RankSVM on the features of "
+                "sklearn.kernel_approximation.Nystroem or RBFSampler"
+            )
+        K = self.between(X, X)
+        scale = float(max(K.max(), -K.min()))
+        _require_symmetric(K, self, scale)
+        K = _centred(K)
+        _require_semidefinite(K, self, scale)
+        return K
+
+    def __str__(self) -> str:
+        return repr(getattr(self.kernel, "__name__", self.kernel))
+
+    def _values(self, X: Any, X_train: Any) -> Any:
+        if self.kernel == "precomputed":
+            return X
+        if callable(self.kernel):
+            return self.kernel(X, X_train)
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        return pairwise_kernels(
+            X,
+            X_train,
+            metric=self.kernel,
+            filter_params=True,
+            gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+        )
+
+
+def _names() -> list[str]:
+    from sklearn.metrics.pairwise import kernel_metrics
+
+    return [*sorted(kernel_metrics()), "precomputed"]
+
+
+def _as_matrix(values: Any) -> Matrix:
+    from scipy import sparse
+
+    if sparse.issparse(values):
+        values = values.toarray()
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _require_finite(K: Matrix, kernel: Kernel) -> None:
+    if np.isfinite(K.sum()):
+        return
+    bad = np.argwhere(~np.isfinite(K))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(f"the kernel {kernel} must be finite; rows {i} and {j} have {K[i, j]}")
+
+
+def _require_symmetric(K: Matrix, kernel: Kernel, scale: float) -> None:
+    for start in range(0, len(K), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        asymmetry = np.abs(K[block] - K[:, block].T)
+        if np.max(asymmetry) > _ROUNDING * scale:
+            i, j = np.unravel_index(np.argmax(asymmetry), asymmetry.shape)
+            i += start
+            raise ValueError(
+                f"the kernel {kernel} is not symmetric: rows {i} and {j} have {K[i, j]:g}, but "
+                f"rows {j} and {i} have {K[j, i]:g}"
+            )
+
+
+def _centred(K: Matrix) -> Matrix:
+    """Return a symmetric copy with rows and columns that sum to zero."""
+    K = (K + K.T) / 2
+    means = K.mean(axis=0)
+    shift = means - means.mean() / 2
+    for row, own in zip(K, shift, strict=True):
+        row -= own + shift
+    return K
+
+
+def _require_semidefinite(K: Matrix, kernel: Kernel, scale: float) -> None:
+    """Refuse a centred matrix unless it has a Cholesky factor once lifted by rounding."""
+    lift = _ROUNDING * scale * len(K)
+    lifted = K.copy()
+    lifted[np.diag_indices_from(lifted)] += lift
+    _, order = scipy.linalg.lapack.dpotrf(lifted, overwrite_a=True, clean=False)
+    if order == 0:
+        return
+    least = scipy.linalg.eigh(K, subset_by_index=[0, 0], eigvals_only=True)[0]
+    if least < -lift:
+        raise ValueError(
+            f"the kernel {kernel} is not positive semidefinite for these rows: once centred, its "
+            f"matrix has the eigenvalue {least:g}; use another kernel, or other parameters"
+        )

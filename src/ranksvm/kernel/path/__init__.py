@@ -1,0 +1,1 @@
+"""Every solution of the kernel RankSVM, by events: the regularization path."""

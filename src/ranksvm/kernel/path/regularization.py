@@ -1,0 +1,371 @@
+"""Every solution of the kernel RankSVM with hinge loss, as lambda falls."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ... import _core
+from ...linear.training import ConvergenceWarning
+from ...pairs.losses import Hinge
+from ...pairs.queries import QueryGroups
+from ...progress import PathTable
+from ...threads import one_blas_thread
+from ..kernels import Kernel
+from .coefficients import PathCoefficients
+from .following import ACCURACY, PathCallback, PathFollower, Stop
+from .graph import PreferenceGraph
+
+Vector = NDArray[np.float64]
+Metric = Callable[[Vector, Vector, Any], float]
+
+_ONE, _FREE = 1, 2  # sets of events; 0 is zero
+_SPREAD = 1e-9  # of the margins, so that events which would tie come one after the other
+_COLUMNS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizationPath:
+    """Kernel rankers for every lambda.
+
+    They are the solutions of::
+
+        minimise  sum over pairs p of  max(0, 1 - f_p)  +  lambda / 2 |f|^2
+
+    with ``f_p = f(x_u) - f(x_l)`` for the pair p that prefers row u to row l, and
+    ``f(x) = sum_i beta_i k(x_i, x)``. The multiplier alpha_p of a pair is 1 where ``f_p < 1``, 0
+    where ``f_p > 1``, and else between; ``lambda beta = P' alpha``, its sum by row, is linear in
+    lambda between the breakpoints (Zapien et al. 2009).
+
+    Attributes
+    ----------
+    lambdas : ndarray of shape (n_events + 1,)
+        Where each event happens, falling, and where the path ends. For larger lambda than the first
+        all multipliers are 1; it is 0 if nothing ever happens, since all pairs' differences cancel.
+    coefficients : PathCoefficients
+        ``lambda beta`` there, linear between: what each event changes of it.
+    n_zero, n_free, n_one : ndarray of shape (n_events + 1,), int64
+        Number of pairs with a multiplier of 0, between, and 1, below each of `lambdas`: the sizes
+        of I_0, I_alpha and I_1.
+    event_pairs : ndarray of shape (n_events,), int64
+        The pair that changed its set, as an index of `graph`.
+    event_sets : ndarray of shape (n_events,), uint8
+        The set that it is in since: 0 and 1 for that multiplier, 2 for one between.
+    graph : PreferenceGraph
+    kernel : Kernel
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The training rows.
+    status : {"lambda_min", "max_events", "max_support", "stopped", "precision"}
+        Why the path ends; "precision" if rounding allowed no more.
+    violation : float
+        The largest violation of the optimality conditions, in units of ``f_p``, that was found in
+        checks at the end and, on the way, at every 64th event, or with more than 16,384 pairs as
+        many events apart as a 256th of these.
+    """
+
+    lambdas: Vector
+    coefficients: PathCoefficients = field(repr=False)
+    n_zero: NDArray[np.int64]
+    n_free: NDArray[np.int64]
+    n_one: NDArray[np.int64]
+    event_pairs: NDArray[np.int64]
+    event_sets: NDArray[np.uint8]
+    graph: PreferenceGraph
+    kernel: Kernel
+    X: Any = field(repr=False)
+    status: str
+    violation: float
+
+    @property
+    def gammas(self) -> NDArray[np.float64]:
+        """``lambda beta`` at each of `lambdas`, of shape (n_events + 1, n_samples): made anew."""
+        return self.coefficients.at(np.arange(len(self.lambdas)))
+
+    def coef_at(self, lam: ArrayLike) -> NDArray[np.float64]:
+        """Return the coefficients beta.
+
+        Parameters
+        ----------
+        lam : float or array-like of shape (n_lambdas,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_lambdas, n_samples)
+
+        Raises
+        ------
+        ValueError
+            If a lambda is not positive, or less than where the path ends.
+        """
+        lams = self._checked(lam)
+        return self._gamma_at(lams) / lams[..., np.newaxis]
+
+    def predict(self, X: Any, lam: ArrayLike) -> NDArray[np.float64]:
+        """Score rows: higher is better; scores compare within a query.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            For a precomputed kernel: its values with the training rows.
+        lam : float or array-like of shape (n_lambdas,)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_lambdas)
+        """
+        scores: NDArray[np.float64] = self._kernel_values(X) @ self.coef_at(lam).T
+        return scores
+
+    def multipliers_at(self, lam: float) -> Vector:
+        """Return the multiplier of each pair.
+
+        Between breakpoints they follow from the coefficients, as no pairs whose multipliers are
+        between 0 and 1 form a circle.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        lams = self._checked(lam)
+        n_changes = int(self._segment(lams)) + 1
+        sets = np.full(len(self.graph), _ONE, dtype=np.uint8)
+        sets[self.event_pairs[:n_changes]] = self.event_sets[:n_changes]  # the last change counts
+        alpha: Vector = (sets == _ONE).astype(np.float64)
+        free = np.flatnonzero(sets == _FREE)
+        if len(free):
+            rest = self._gamma_at(lams) - self.graph.sum_by_row(alpha, self.coefficients.n_rows)
+            incidence = np.zeros((len(rest), len(free)))
+            incidence[self.graph.upper[free], np.arange(len(free))] = 1
+            incidence[self.graph.lower[free], np.arange(len(free))] = -1
+            alpha[free] = np.linalg.lstsq(incidence, rest, rcond=None)[0]
+        return alpha
+
+    def validation_errors(
+        self, X: Any, y: ArrayLike, qid: ArrayLike | None = None, *, metric: Metric | None = None
+    ) -> Vector:
+        """Measure the ranking of other rows at each of `lambdas`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            For a precomputed kernel: its values with the training rows.
+        y : array-like of shape (n_rows,)
+        qid : array-like of shape (n_rows,), optional
+        metric : callable, optional
+            Called as ``metric(y, scores, qid)``; by default the share of pairs in the wrong order,
+            where ties count half.
+
+        Returns
+        -------
+        ndarray of shape (n_events + 1,)
+
+        Raises
+        ------
+        ValueError
+            If X has other features than the training rows, lengths differ, or there is no pair.
+        """
+        values = self._kernel_values(X)
+        labels = np.ascontiguousarray(y, dtype=np.float64)
+        if labels.shape != (len(values),):
+            raise ValueError(f"y has shape {labels.shape} but there are {len(values)} rows")
+        measure = pairwise_error(labels, qid) if metric is None else partial(metric, labels)
+        errors = np.empty(len(self.lambdas))
+        for block in np.array_split(np.arange(len(errors)), -(-len(errors) // _COLUMNS)):
+            # By row, so that the scores of one lambda are contiguous.
+            scores = self.coefficients.at(block) @ values.T
+            if self.lambdas[0] > 0:
+                scores /= self.lambdas[block, np.newaxis]
+            errors[block] = [measure(column, qid) for column in scores]
+        return errors
+
+    def _checked(self, lam: ArrayLike) -> Vector:
+        lams = np.asarray(lam, dtype=np.float64)
+        end = self.lambdas[-1]
+        if lams.ndim > 1 or not np.all((lams >= end) & (lams > 0) & np.isfinite(lams)):
+            raise ValueError(
+                f"lam must be positive, finite and at least {end:g}, where the path ends, not "
+                f"{lam!r}; lambda_min of regularization_path says where it does"
+            )
+        return lams
+
+    def _segment(self, lams: Vector) -> NDArray[np.intp]:
+        """Index of the last breakpoint that is not below; -1 for none."""
+        return np.searchsorted(-self.lambdas, -lams, side="right") - 1
+
+    def _gamma_at(self, lams: Vector) -> NDArray[np.float64]:
+        above = self._segment(lams)
+        below = np.minimum(above + 1, len(self.lambdas) - 1)
+        above = np.maximum(above, 0)
+        width = self.lambdas[above] - self.lambdas[below]
+        share = np.divide(
+            self.lambdas[above] - lams, width, out=np.zeros_like(lams), where=width > 0
+        ).clip(0, 1)[..., np.newaxis]
+        at = self.coefficients.at
+        gammas: NDArray[np.float64] = (1 - share) * at(above) + share * at(below)
+        return gammas
+
+    def _kernel_values(self, X: Any) -> NDArray[np.float64]:
+        from sklearn.utils import check_array
+
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features but the path was trained with {self.X.shape[1]}"
+            )
+        return self.kernel.between(X, self.X)
+
+
+def regularization_path(
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    kernel: str | Callable[[Any, Any], Any] = "linear",
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1.0,
+    graph: str = "full",
+    lambda_min_ratio: float = 1e-3,
+    lambda_min: float | None = None,
+    max_events: int | None = None,
+    max_support: int | None = None,
+    max_memory: float = 4e9,
+    callback: PathCallback | None = None,
+    verbose: int = 0,
+) -> RegularizationPath:
+    """Find the solutions of the kernel RankSVM with hinge loss for all lambda at once.
+
+    With pairs p of rows u and l of a query, of which u has the larger label, and ``f_p = f(x_u) -
+    f(x_l)``, they minimise::
+
+        sum over pairs p of  max(0, 1 - f_p)  +  lambda / 2 |f|^2
+
+    which is the objective of `RankSVM` with ``loss="hinge"``, ``normalize=None`` and ``C = 1 /
+    lambda``, divided by C. As lambda falls from infinity, where the multipliers of all pairs are 1,
+    pairs reach the margin, where their multipliers turn, and leave it, event after event; between
+    events ``lambda f`` is linear in lambda. An event takes ``O(n_free^2)``, and ``O(n_free)`` for
+    each of a few dozen pairs that may be next; all pairs are looked through after many events only.
+
+    Margins are larger than 1 by up to 1e-9, by pseudo-random numbers that are always the same, so
+    that events that would tie happen one after the other, and no pairs on their margins depend on
+    one another; the conditions of optimality hold up to as much.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows; for a precomputed kernel, its matrix.
+    y : array-like of shape (n_samples,)
+        Relevance labels, larger is better.
+    qid : array-like of shape (n_samples,), optional
+        Query ids, in any order; one query by default.
+    kernel, gamma, degree, coef0
+        The kernel: see `ranksvm.kernel.kernels.Kernel`.
+    graph : {"full", "reduced"}, default="full"
+        All pairs, or about as many as there are rows: see
+        `ranksvm.kernel.path.graph.PreferenceGraph.from_labels`.
+    lambda_min_ratio : float, default=1e-3
+        Stop at this part of the lambda of the first event.
+    lambda_min : float, optional
+        Stop at this lambda instead.
+    max_events : int, optional
+        Stop after so many events, or one more where two happen at once.
+    max_support : int, optional
+        Stop when at most so many pairs have a multiplier above 0.
+    max_memory : float, default=4e9
+        Bytes that the kernel matrix, the pairs and the path may take, each: with n samples, 16 n^2,
+        40 for each pair, and 24 for each row that an event changes.
+    callback : callable, optional
+        Called with a `PathProgress` after each check; stops by returning True.
+    verbose : int, default=0
+        1 prints a line per second to standard error.
+
+    Returns
+    -------
+    RegularizationPath
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, there is no preference pair to learn from, the kernel is not
+        one for these rows, or `max_memory` would be exceeded.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the path had to end early, where rounding violates the conditions of optimality by 1e-8.
+
+    References
+    ----------
+    Zapien, Gasso, Gaertner and Canu, "Model selection for ranking SVM using regularization path",
+    in: Machine Learning, InTech (2009).
+
+    Examples
+    --------
+    >>> from ranksvm import regularization_path
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
+    >>> path = regularization_path(X, [0, 1, 2, 0, 1], kernel="rbf", gamma=0.5)
+    >>> int(path.predict(X, 1.0).argmax())
+    2
+    """
+    from sklearn.utils import check_X_y
+
+    stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, max_memory)
+    of_rows = Kernel(kernel, gamma, degree, coef0)
+    X, y = check_X_y(
+        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
+    )
+    groups = QueryGroups.from_qid(qid, X.shape[0])
+    pairs = PreferenceGraph.from_labels(y, groups, graph, max_memory)
+    with one_blas_thread():
+        K = of_rows.matrix(X, max_memory)
+    margin = 1 + _SPREAD * np.random.default_rng(0).uniform(size=len(pairs))
+    path = _core.RegularizationPath(K, pairs.upper, pairs.lower, margin)
+    callbacks: list[PathCallback] = [PathTable()] if verbose else []
+    if callback is not None:
+        callbacks.append(callback)
+    followed = PathFollower(path, len(pairs), stop, callbacks)
+    result = RegularizationPath(
+        **followed.parts(),
+        graph=pairs,
+        kernel=of_rows,
+        X=X,
+        status=followed.status,
+        violation=followed.violation,
+    )
+    if result.status == "precision":
+        warnings.warn(
+            f"the path ends at lambda={result.lambdas[-1]:.3g}: below, rounding violates the "
+            f"conditions of optimality by more than {ACCURACY:g}; raise lambda_min, or scale X",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], float]:
+    """Return the function from scores to the share of pairs in the wrong order; ties are half.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair.
+    """
+    loss = Hinge(y, QueryGroups.from_qid(qid, len(y)))
+    if not loss.n_pairs > 0:
+        raise ValueError(
+            "no preference pairs to validate with: within every query all labels are equal"
+        )
+
+    def error(scores: Vector, _: Any) -> float:
+        # At margin 0 the active pairs are the swapped ones, at the smallest positive one the tied
+        # ones too.
+        n_wrong = [loss.sweep(scores, "hinge", margin=margin).n_active for margin in (0.0, 5e-324)]
+        return sum(n_wrong) / (2 * loss.n_pairs)
+
+    return error

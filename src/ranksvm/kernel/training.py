@@ -1,0 +1,120 @@
+"""From a kernel and parameters to a certified kernel ranker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..linear.matrix import DesignMatrix
+from ..linear.objective import LinearObjective
+from ..linear.parameters import Parameters
+from ..linear.training import Fit, Problem, warn_unless_converged
+from ..pairs.losses import Hinge
+from ..solvers import Callback, Iteration, SolverResult, Status
+from .factor import EXACT, KernelFactor
+
+Vector = NDArray[np.float64]
+
+# The remainder to begin with, in tol times the scale of the kernel, as suffices for C near 1 most
+# often; the bound for the hinge loss is the looser, the more rows there are.
+_FIRST = 0.1
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def train_kernel(
+    factor: KernelFactor,
+    y: Vector,
+    qid: ArrayLike | None = None,
+    *,
+    parameters: Parameters,
+    sample_weight: Vector | None = None,
+    query_weight: ArrayLike | None = None,
+    callback: Callback | None = None,
+) -> Fit:
+    """Train a ranker on the columns of a kernel's factor, which is refined as the gap demands.
+
+    With the kernel matrix ``K = Phi Phi' + E`` and the dual value D of the problem of Phi at a
+    subgradient g, ``D - 0.5 c^2 g'E g`` is a lower bound of the optimum over all functions. So the
+    gap becomes that of Phi and ``0.5 c^2 g'E g`` more, and where it exceeds `tol` and, absolutely,
+    `epsilon`, Phi gets more columns, and training goes on from where it was.
+
+    Parameters
+    ----------
+    factor : KernelFactor
+        Of the training rows; refined in place.
+    y, qid, parameters, sample_weight, query_weight, callback
+        As for `ranksvm.linear.training.train`.
+
+    Returns
+    -------
+    Fit
+        Its weights are for the columns of ``factor.features``, its gap is that of the kernel.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the relative duality gap did not reach `tol`.
+    """
+    tol = max(parameters.tol, parameters.epsilon)
+    least = EXACT * factor.scale
+    shares = len(y) if parameters.loss == "hinge" else 1
+    remainder = max(_FIRST * tol * factor.scale / shares, least)
+    weights, inner = np.zeros(0), parameters
+    history: list[Iteration] = []
+    while True:
+        inner = replace(inner, tol=inner.tol / 2, epsilon=inner.epsilon / 2)
+        factor.refine(remainder)
+        Phi = DesignMatrix.from_array(factor.features)
+        problem = Problem(Phi, y, qid, parameters, sample_weight, query_weight)
+        start = np.zeros(Phi.shape[1])
+        start[: len(weights)] = weights
+        result = problem.minimize(inner, start, callback)
+        weights = result.weights
+        absolute = parameters.epsilon * parameters.C / max(abs(result.value), _TINY)
+        tol = max(parameters.tol, absolute)
+        gap, left_out = _gaps(problem.objective, result, factor, tol)
+        history = _joined(history, result.history, gap + left_out)
+        ended = result.status is not Status.CONVERGED or remainder <= least
+        if gap + left_out <= tol or ended:
+            break
+        wanted = float(np.clip(0.25 * tol / max(left_out, _TINY), 1e-4, 0.1))
+        remainder = max(wanted * remainder, least)
+    status = result.status
+    if gap + left_out <= tol:
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
+        status = Status.STALLED
+    result = replace(result, dual_gap=gap + left_out, status=status, history=history)
+    warn_unless_converged(result, parameters)
+    return Fit(result, problem.n_pairs, problem.n_queries)
+
+
+def _gaps(
+    objective: LinearObjective, result: SolverResult, factor: KernelFactor, tol: float
+) -> tuple[float, float]:
+    """Return the relative gap of the problem of Phi, and what the remainder may add to it."""
+    loss, value = objective.loss, max(abs(result.value), _TINY)
+    unit = 0.5 * objective.c**2 / value
+    if isinstance(loss, Hinge):
+        # Which subgradient gives the bound is not known; but as at most all its pairs pull at it,
+        # no element exceeds its number of pairs, the curvature of all pairs at zero.
+        pairs = loss.smoothed(1.0).evaluate(np.zeros(loss.n_samples)).hessian_diagonal
+        return result.dual_gap, unit * factor.bound(pairs)
+    evaluation = objective.evaluate(result.weights)
+    gap, gradient = max(evaluation.duality_gap, result.dual_gap), evaluation.loss.gradient
+    left_out = unit * factor.bound(gradient)
+    if gap + left_out > tol:
+        left_out = min(left_out, unit * factor.left_out(gradient))
+    return gap, left_out
+
+
+def _joined(before: list[Iteration], lines: list[Iteration], gap: float) -> list[Iteration]:
+    """Continue a history with that of another training, which ends with this gap."""
+    n_before, seconds = len(before), before[-1].seconds if before else 0.0
+    moved = [
+        replace(line, iteration=n_before + k, seconds=seconds + line.seconds)
+        for k, line in enumerate(lines)
+    ]
+    return [*before, *moved[:-1], replace(moved[-1], dual_gap=gap)]

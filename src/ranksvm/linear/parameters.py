@@ -1,0 +1,70 @@
+"""What to minimise and how, as numbers and names, checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What to minimise, and how; see `RankSVM` for the meaning of each.
+
+    Beyond it, `epsilon` is an absolute duality gap at which to stop, too: that of the objective
+    divided by C, ``(1/N) sum of losses + lambda |w|^2`` with ``normalize="pairs"`` and ``lambda = 1
+    / (2 C)``, as in TreeRankSVM.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or not one of its names.
+    """
+
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    pair_weight: str | None = None
+    normalize: str | None = "documents"
+    solver: str = "auto"
+    counting: str = "auto"
+    tol: float = 1e-3
+    epsilon: float = 0.0
+    max_iter: int = 1000
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_number("C", self.C, positive=True)
+        _require_number("tol", self.tol, positive=False)
+        _require_number("epsilon", self.epsilon, positive=False)
+        _require_name("loss", self.loss, LOSSES)
+        _require_name("pair_weight", self.pair_weight, PAIR_WEIGHTS)
+        _require_name("normalize", self.normalize, NORMALIZATIONS)
+        _require_name("solver", self.solver, SOLVERS)
+        _require_name("counting", self.counting, COUNTINGS)
+        require_count("max_iter", self.max_iter, 0)
+        if self.n_threads is not None:
+            require_count("n_threads", self.n_threads, 1)
+
+
+def _require_number(name: str, value: Any, *, positive: bool) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ValueError(f"{name} must be a number, not {value!r}")
+    bad = value <= 0 if positive else value < 0
+    if bad or not math.isfinite(value):
+        bound = "greater than 0" if positive else "0 or greater"
+        raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
+
+
+def _require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
+    if not (value is None or isinstance(value, str)) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
+
+
+def require_count(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")

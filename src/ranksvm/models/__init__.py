@@ -1,0 +1,1 @@
+"""What predicts: weights and kernel expansions, scaling folded in; knows no solver and no file."""

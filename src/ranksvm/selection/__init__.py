@@ -1,0 +1,1 @@
+"""The choice of C and the like: folds, scoring, cross-validation; no file, no estimator."""

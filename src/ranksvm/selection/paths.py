@@ -1,0 +1,272 @@
+"""How well each point of a regularization path ranks rows that it was not made from.
+
+Each fold has a path of its own, with breakpoints of its own. They are merged, and every fold is
+measured at all of them with the solution that is exact there, so that each mean is one of scores at
+the same lambda.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernel.kernels import Kernel
+from ..kernel.path.regularization import RegularizationPath, pairwise_error, regularization_path
+from ..pairs.losses import Hinge
+from ..pairs.queries import QueryGroups
+from ..threads import one_blas_thread, resolve_threads
+from .cross_validation import FoldScores, TrainingRows, folds_with_pairs
+from .folds import Fold, Rows
+from .scoring import Scoring, scoring_of
+
+Vector = NDArray[np.float64]
+
+_MOST_PAIRS = 100_000  # of a full graph that is taken by default
+
+
+@dataclass(frozen=True, eq=False)
+class PathScores(FoldScores):
+    """The scores along the paths of the folds, for one kernel.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_lambdas, n_folds)
+        NaN in folds that were left out.
+    lambdas : ndarray of shape (n_lambdas,)
+        Falling.
+    """
+
+    lambdas: Vector
+
+    def best(self, one_standard_error: bool = False) -> int:
+        """Return the place of the lambda with the best mean; of equal ones, the largest.
+
+        With `one_standard_error`, that of the largest lambda whose mean lies at most one standard
+        error of the best mean below it.
+        """
+        return self.simplest(-self.lambdas, one_standard_error)
+
+
+def chosen_graph(y: Vector, qid: ArrayLike | None) -> str:
+    """Return "full" where the paths of the full graph can be waited for, else "reduced".
+
+    Warns
+    -----
+    UserWarning
+        Where they cannot: the reduced graph ranks worse.
+    """
+    n_pairs = Hinge(y, QueryGroups.from_qid(qid, len(y))).n_pairs
+    if n_pairs <= _MOST_PAIRS:
+        return "full"
+    warnings.warn(
+        f"the rows have {n_pairs:,.0f} preference pairs, more than {_MOST_PAIRS:,}: learning from "
+        "the reduced graph, which is quick but ranks worse; choose graph='full' or 'reduced', or "
+        "use KernelRankSVM",
+        stacklevel=3,
+    )
+    return "reduced"
+
+
+def merged_lambdas(paths: Iterable[RegularizationPath], n_lambdas: int) -> Vector:
+    """Return the breakpoints of several paths, falling, as far down as all of them go.
+
+    Of more than `n_lambdas` these are so many, evenly from the first to the last by their number:
+    they lie close where much happens. If nothing happens on any path, it is a lambda of 1.
+    """
+    paths = list(paths)
+    end = max(path.lambdas[-1] for path in paths)
+    merged: Vector = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
+    merged = merged[(merged >= end) & (merged > 0)]
+    if not len(merged):
+        return np.ones(1)
+    if len(merged) > n_lambdas:
+        merged = merged[np.linspace(0, len(merged) - 1, n_lambdas).round().astype(np.int64)]
+    return merged
+
+
+def scorer(scoring: str | Scoring, y: Vector, qid: ArrayLike | None) -> Callable[[Vector], float]:
+    """Return a scoring of given rows; of pooled pairs, what all scores share is prepared once.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        As for `ranksvm.selection.scoring.scoring_of`.
+    y : ndarray of shape (n_rows,)
+    qid : array-like of shape (n_rows,), optional
+
+    Raises
+    ------
+    ValueError
+        As by `ranksvm.selection.scoring.scoring_of`, or if there is no pair of which the share is
+        wanted.
+    """
+    if scoring == "pairwise_accuracy_pooled":
+        error = pairwise_error(y, qid)
+        return lambda scores: 1 - error(scores, qid)
+    measure = scoring_of(scoring)
+    return lambda scores: float(measure(y, scores, qid))
+
+
+class FoldPaths:
+    """Rows whose paths can be followed fold by fold.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        For a precomputed kernel, its matrix.
+    rows : TrainingRows
+        The same rows, with labels and queries.
+    folds : sequence of (train, validation)
+        Row numbers.
+    scoring : str or callable
+        As for `ranksvm.selection.scoring.scoring_of`.
+    n_lambdas : int
+        At how many lambdas, at most, a path is measured.
+    n_jobs : int, optional
+        Folds at a time; by default as many as there are CPUs.
+    **options
+        Of `regularization_path`.
+
+    Raises
+    ------
+    ValueError
+        If no fold has preference pairs both to train and to validate on.
+
+    Warns
+    -----
+    UserWarning
+        Of folds that are left out, since they lack pairs.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        rows: TrainingRows,
+        folds: Sequence[Fold],
+        scoring: str | Scoring,
+        *,
+        n_lambdas: int,
+        n_jobs: int | None = None,
+        **options: Any,
+    ) -> None:
+        self._X, self._rows, self._folds, self._scoring = X, rows, folds, scoring
+        self._n_lambdas, self._options = n_lambdas, options
+        self._kept = folds_with_pairs(rows, folds)
+        self._n_workers = min(len(self._kept), n_jobs or resolve_threads(None))
+
+    def validate(self, kernel: Kernel, progress: Callable[[], object] | None = None) -> PathScores:
+        """Follow the path of each fold, and measure all of them at the same lambdas.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        progress : callable, optional
+            Called after each path.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not one for these rows, or a score is not finite.
+        """
+        stop = threading.Event()
+        follow = partial(self._follow, kernel, stop, progress or (lambda: None))
+        # Entered here once, since leaving it in one thread would end it for the others.
+        with one_blas_thread(), ThreadPoolExecutor(self._n_workers) as pool:
+            try:
+                paths = list(pool.map(follow, self._kept))
+                lambdas = merged_lambdas(paths, self._n_lambdas)
+                measure = partial(self._measure, kernel, stop, lambdas)
+                found = list(pool.map(measure, self._kept, paths))
+            except BaseException:
+                stop.set()
+                raise
+        scores = np.full((len(lambdas), len(self._folds)), np.nan)
+        scores[:, self._kept] = np.transpose(found)
+        return PathScores(scores, lambdas)
+
+    def _follow(
+        self, kernel: Kernel, stop: threading.Event, progress: Callable[[], object], k: int
+    ) -> RegularizationPath:
+        train, _ = self._folds[k]
+        path = regularization_path(
+            self._between(kernel, train, train),
+            self._rows.y[train],
+            self._query(train),
+            **vars(kernel),
+            **self._options,
+            callback=lambda _: stop.is_set(),
+        )
+        progress()
+        return path
+
+    def _measure(
+        self,
+        kernel: Kernel,
+        stop: threading.Event,
+        lambdas: Vector,
+        k: int,
+        path: RegularizationPath,
+    ) -> list[float]:
+        train, validation = self._folds[k]
+        scores = np.ascontiguousarray(
+            path.predict(self._between(kernel, validation, train), lambdas).T
+        )
+        measure = scorer(self._scoring, self._rows.y[validation], self._query(validation))
+        values = []
+        for of_lambda in scores:
+            if stop.is_set():
+                break
+            values.append(measure(of_lambda))
+            if not np.isfinite(values[-1]):
+                raise ValueError(
+                    f"scoring must give a finite number for each fold, not {values[-1]}"
+                )
+        return values
+
+    def _between(self, kernel: Kernel, rows: Rows, train: Rows) -> Any:
+        """Return rows as the kernel takes them: features, or values with the training rows."""
+        return self._X[rows][:, train] if kernel.is_precomputed else self._X[rows]
+
+    def _query(self, rows: Rows) -> Rows | None:
+        return None if self._rows.query is None else self._rows.query[rows]
+
+
+def kernels_of_widths(
+    kernel: str | Callable[[Any, Any], Any],
+    gammas: ArrayLike | None,
+    degree: float,
+    coef0: float,
+    n_features: int,
+) -> list[Kernel]:
+    """Return a kernel for each width of a grid; a single one where a kernel has no width.
+
+    By default the grid has 1 / n_features times 1/16, 1/4, 1, 4 and 16.
+
+    Raises
+    ------
+    ValueError
+        If `gammas` has no value, is not one-dimensional, or is given to a kernel without a width.
+    """
+    plain = Kernel(kernel, degree=degree, coef0=coef0)
+    if not _has_width(kernel):
+        if gammas is not None:
+            raise ValueError(f"the kernel {plain} has no gamma: leave out gammas")
+        return [plain]
+    grid = 4.0 ** np.arange(-2, 3) / n_features if gammas is None else np.atleast_1d(gammas)
+    if grid.ndim != 1 or not len(grid):
+        raise ValueError(f"gammas must be a width or several, not {gammas!r}")
+    return [Kernel(kernel, gamma, degree, coef0) for gamma in grid.tolist()]
+
+
+def _has_width(kernel: str | Callable[[Any, Any], Any]) -> bool:
+    from sklearn.metrics.pairwise import KERNEL_PARAMS
+
+    return isinstance(kernel, str) and "gamma" in KERNEL_PARAMS.get(kernel, ())

@@ -1,0 +1,146 @@
+"""The design matrix on arrays: products like those of explicit rows, however X is stored."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from places import Place
+from ranksvm.arrays import gpus, hessian, placement, rows
+from ranksvm.arrays.matrix import ArrayMatrix
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.queries import QueryGroups
+
+STORAGES = {
+    "dense64": np.array,
+    "dense32": lambda X: np.array(X, dtype=np.float32),
+    "csr64": sparse.csr_matrix,
+    "csr32": lambda X: sparse.csr_matrix(X, dtype=np.float32),
+}
+
+every_storage = pytest.mark.parametrize("storage", STORAGES)
+
+
+@pytest.fixture(scope="module", params=["numpy", "torch"])
+def device(request):
+    return Place.named(request.param).device
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks():
+    """Several blocks of rows, and panels of columns, for a few rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "BLOCK_BYTES", 200)
+        patch.setattr(hessian, "PANEL_BYTES", 400)
+        yield
+
+
+def make_rows(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.integers(0, 2, (n, d)) * 10.0 ** rng.integers(-3, 4, d)
+    return np.round(1024 * X) / 1024, rng
+
+
+shapes = {"n": st.integers(1, 30), "d": st.integers(1, 9), "seed": st.integers(0, 10**6)}
+
+
+@every_storage
+@settings(max_examples=50)
+@given(**shapes)
+def test_products_are_those_of_the_rows(device, storage, n, d, seed):
+    X, rng = make_rows(seed, n, d)
+    stored = STORAGES[storage](X)
+    dense = (stored.toarray() if sparse.issparse(stored) else stored).astype(np.float64)
+    scale = 10.0 ** rng.uniform(-2, 2, d)
+    w, u, v = rng.normal(size=d), rng.normal(size=n), rng.normal(size=n)
+    plain = placement.copied(stored, device)
+    for matrix, Z in [(plain, dense), (plain.scaled(scale), dense * scale)]:
+        size = np.abs(Z)
+        scores = device.to_host(matrix.dot(w))
+        np.testing.assert_allclose(scores, Z @ w, atol=1e-14 * (size @ np.abs(w)).max())
+        atol = 1e-14 * (np.abs(u) @ size).max()
+        np.testing.assert_allclose(matrix.t_dot(device.asarray(u)), Z.T @ u, atol=atol)
+        product, squares = matrix.t_dot_squares(device.asarray(u), device.asarray(v))
+        np.testing.assert_allclose(product, Z.T @ u, atol=atol)
+        np.testing.assert_allclose(squares, (Z * Z).T @ v, atol=1e-13 * (size**2).sum())
+    assert plain.shape == X.shape
+    assert plain.n_stored == (stored.nnz if sparse.issparse(stored) else X.size)
+
+
+@every_storage
+@settings(max_examples=50)
+@given(**shapes)
+def test_standardization_is_that_of_the_columns(device, storage, n, d, seed):
+    X, _ = make_rows(seed, n, d)
+    mean, scale = placement.copied(STORAGES[storage](X), device).standardization()
+    stored = STORAGES[storage](X)
+    dense = (stored.toarray() if sparse.issparse(stored) else stored).astype(np.float64)
+    deviation = dense.std(axis=0)
+    np.testing.assert_allclose(mean, dense.mean(axis=0), rtol=1e-12, atol=1e-12)
+    varies = deviation > 1e-6 * np.abs(mean)
+    np.testing.assert_allclose(scale[varies], 1 / deviation[varies], rtol=1e-3)
+    np.testing.assert_array_equal(scale[deviation == 0], 1)
+
+
+@every_storage
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float32, 1e-5), (np.float64, 1e-11)])
+def test_hessian_is_that_of_the_core(device, storage, scaled, dtype, atol):
+    X, rng = make_rows(3, 400, 12)
+    X = STORAGES[storage](X)
+    y, groups = rng.integers(0, 5, 400), QueryGroups.from_qid(rng.integers(0, 9, 400), 400)
+    core = LinearObjective(X, SquaredHinge(y, groups), 0.1)
+    matrix = placement.copied(X, device)
+    expected, w = core.X, rng.normal(size=12) * core.standardization[1] / 12
+    if scaled:
+        factors = 10.0 ** rng.uniform(-2, 2, 12)
+        expected, matrix, w = core.X.scaled(factors), matrix.scaled(factors), w / factors
+    there = LinearObjective(matrix, SquaredHinge(y, groups, device=device), 0.1)
+    H, _ = there.evaluate(w).scaled_hessian(dtype)
+    G, _ = LinearObjective(expected, core.loss, 0.1).evaluate(w).scaled_hessian(np.float64)
+    unit = np.sqrt(np.diag(G))
+    np.testing.assert_allclose(H / np.outer(unit, unit), G / np.outer(unit, unit), atol=atol)
+    np.testing.assert_array_equal(H, H.T)
+
+
+def test_float32_storage_keeps_the_digits_of_a_long_sum(device):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, size=(200_000, 2)).astype(np.float32)
+    matrix = ArrayMatrix(rows.DenseRows(device, device.asarray(X)))
+    u = rng.normal(size=len(X))
+    exact = X.astype(np.float64).T @ u
+    np.testing.assert_allclose(matrix.t_dot(device.asarray(u)), exact, rtol=1e-11)
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_too_little_memory_is_told_with_an_estimate(device, monkeypatch):
+    monkeypatch.setattr(gpus, "free_memory", lambda device: 1 << 30)
+    with pytest.raises(MemoryError, match=r"X takes about 0\.0 GiB.*1\.0 GiB are free.*cpu"):
+        placement.copied(sparse.csr_matrix(np.eye(3)), device)
+    with pytest.raises(MemoryError, match=r"training 2\.0 GiB more.*fewer rows"):
+        placement.copied(np.eye(3), device)
+
+
+def test_rows_that_do_not_fit_are_streamed(device, monkeypatch):
+    X, rng = make_rows(1, 300, 5)
+    beside = placement.BYTES_OF_PANELS + 300 * placement.BYTES_PER_ROW
+    monkeypatch.setattr(gpus, "free_memory", lambda device: beside + 100)
+    with pytest.warns(UserWarning, match="X stays on the host"):
+        streamed = placement.copied(X, device)
+    held = ArrayMatrix(rows.DenseRows(device, device.asarray(X)))
+    y = rng.integers(0, 4, 300)
+    evaluations = [
+        LinearObjective(matrix, SquaredHinge(y, device=device), 0.01).evaluate(np.ones(5) / 100)
+        for matrix in (held, streamed)
+    ]
+    held, streamed = ((here.value, here.gradient, here.hessian()) for here in evaluations)
+    for a, b in zip(held, streamed, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12 * np.abs(a).max())
+
+
+def test_an_array_on_the_processor_has_no_memory_of_a_gpu(device):
+    assert gpus.free_memory(device) is None

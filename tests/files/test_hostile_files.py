@@ -1,0 +1,201 @@
+"""Whatever a file holds, it is read right or refused in a sentence."""
+
+import io
+import os
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ranksvm import KernelModel, LinearModel, load_model, save_model
+from ranksvm.cli.models import _description
+from ranksvm.config.file import read_config
+from ranksvm.files.foreign_models import _load_model_or_weights, save_liblinear, save_svmrank
+from ranksvm.files.model import model_form, parse_model
+from ranksvm.files.scores import read_scores
+from ranksvm.files.source import DataError
+from ranksvm.kernel.kernels import Kernel
+
+MODELS = Path(__file__).parent / "models"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"
+NAME = "<stream>"
+
+
+def written(save, folder):
+    save(LinearModel(np.array([0.25, 0.0, -1.5e-3, 1e300])), folder / "m")
+    return (folder / "m").read_bytes()
+
+
+def dense_kernel(name, folder):
+    vectors, coef = np.array([[0.5, 0.0], [-1e300, 3.0]]), np.array([0.25, -0.25])
+    save_model(KernelModel(Kernel("polynomial", 0.5, 2, 1.0), vectors, coef), folder / name)
+    return (folder / name).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory):
+    """Valid files of each kind; and, from here on, no file reaches a disk, which takes time."""
+    folder = tmp_path_factory.mktemp("seeds")
+    pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield {
+            "json": [(MODELS / "version1.json").read_bytes(), b'{"weights": {"1": 2}}'],
+            "safetensors": [(MODELS / "version1.safetensors").read_bytes()],
+            "kernel json": [(MODELS / "kernel1.json").read_bytes(), dense_kernel("m.json", folder)],
+            "kernel safetensors": [
+                (MODELS / "kernel1.safetensors").read_bytes(),
+                dense_kernel("m.safetensors", folder),
+            ],
+            "liblinear": [written(save_liblinear, folder)],
+            "svmrank": [written(save_svmrank, folder)],
+            "pickle": [
+                *(pickle.dumps(pickled, protocol) for protocol in range(6)),
+                pickle.dumps([1.5, np.float64(2), 3]),
+            ],
+            "weights": [b"1.5\n-2e-3\n0\n"],
+            "scores": [b"1.5\n-2e-3\n0\n", b"1\r\n2\r\n3"],
+            "config": [path.read_bytes() for path in sorted(EXAMPLES.glob("*.cfg"))],
+        }
+
+
+FRAGMENTS = [
+    *(b"NaN", b"Infinity", b"-inf", b"1e999", b"-0.0", b"1_0", b"0x10", "\uff11".encode(), b"true"),
+    *(b"-1", b"0", b"2147483647", b"2147483648", b"9223372036854775808", b"9" * 20, b"9" * 5000),
+    *(b"[" * 40, b"[" * 2000, b'{"a":' * 2000, b"[[]]", b"{}", b'{"a": 1, "a": 2}', b"null"),
+    *(b'"', b"'", b"#", b"[", b"]", b"{", b"}", b":", b"=", b",", b" ", b"\t", b"\\"),
+    *(b"\n", b"\r", b"\x0b", b"\x1c", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80"),
+    *(b"\\ud800", "\u2028".encode(), "\x85".encode(), b"\x1b[2J", b"a" * 100_000, b"1 " * 50_000),
+    *(struct.pack("<Q", 1 << power) for power in (3, 32, 40, 62, 63)),
+    *(b"[[1]]", b"[1, {}]", b'"rbf"', b'"linear"', b'{"1": 1, "01": 2}', b"0.5,"),
+    *(
+        b"kernel=rbf\n",
+        b"gamma=2\n",
+        b"[Readers]\n",
+        b"[Input]\n",
+        b"model=",
+        b"regparam=",
+        b"threads=",
+        b"qid:1 ",
+        b"1:2 ",
+    ),
+    *(b"\x85", b"\x85" * 500, b"(", b"t", b"R", b"b", b"0", b"2", b"N", b"}", b"]", b"s", b"u."),
+    *(b"cos\nsystem\n", b"cnumpy\ndtype\n", b"r\xff\xff\xff\x7f", b"\x8e" + b"\xff" * 8, b"\x94"),
+]
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["cut", "flip", "insert", "replace", "repeat", "swap"]),
+        st.floats(0, 1),
+        st.floats(0, 1),
+        st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size=4)),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def edited(content, edits):
+    """Return what is left of a file after some edits."""
+    content = bytearray(content)
+    for edit, where, length, fragment in edits:
+        begin = int(where * len(content))
+        part = slice(begin, begin + int(length**4 * (len(content) - begin)) + 1)
+        if edit == "cut":
+            del content[part]
+        elif edit == "flip":
+            content[begin : begin + 1] = bytes(b ^ fragment[0] for b in content[begin : begin + 1])
+        elif edit == "insert":
+            content[begin:begin] = fragment
+        elif edit == "replace":
+            content[part] = fragment
+        elif edit == "repeat":
+            content[begin:begin] = content[part]
+        else:
+            content[:] = content[begin:] + content[:begin]
+    return bytes(content[:1_000_000])
+
+
+def reader_of(kind):
+    if kind == "scores":
+        return lambda content: read_scores(io.BytesIO(content), 3, "data")
+    if kind == "config":
+        return lambda content: read_config(io.BytesIO(content))
+    if kind == "weights":
+        return lambda content: _load_model_or_weights(io.BytesIO(content))
+    return lambda content: parse_model(NAME, np.frombuffer(content, np.uint8), allow_pickle=True)
+
+
+def check_outcome(kind, content, folder):
+    """Read a file; what it holds must be saved, and read back the same."""
+    try:
+        found = reader_of(kind)(content)
+    except DataError as error:
+        message = str(error)
+        assert NAME in message
+        assert message.isprintable()
+        assert len(message) < 500
+        return
+    if kind == "scores":
+        assert len(found) == 3
+        assert np.isfinite(found).all()
+    is_model = isinstance(found, LinearModel | KernelModel)
+    if is_model and found.n_features < 10_000:
+        check_model(found, model_form(content[:4096]), folder)
+
+
+def finite(value):
+    """Replace what is infinite or no number, as JSON asks for."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def numbers_of(model):
+    """Return the arrays of a model."""
+    if isinstance(model, LinearModel):
+        return [model.coef]
+    vectors = model.support_vectors
+    parts = [vectors] if isinstance(vectors, np.ndarray) else [vectors.toarray(), vectors.data]
+    return [model.dual_coef, *parts, *([] if model.scale is None else [model.scale])]
+
+
+def check_model(model, form, folder):
+    for numbers in numbers_of(model):
+        assert numbers.dtype == np.float64
+        assert np.isfinite(numbers).all()
+    assert all(isinstance(text, str) for _, text in _description(model, form))
+    for name in ("m.json", "m.safetensors"):
+        save_model(model, folder / name)
+        loaded = load_model(folder / name)
+        for one, other in zip(numbers_of(loaded), numbers_of(model), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert loaded.feature_names == (model.feature_names or None)
+        assert loaded.parameters == finite(model.parameters)
+        assert loaded.training == finite(model.training)
+
+
+KINDS = ["json", "safetensors", "kernel json", "kernel safetensors", "liblinear", "svmrank"]
+KINDS += ["pickle", "weights", "scores", "config"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(which=st.integers(0, 100), edits=EDITS)
+@example(which=0, edits=[])
+def test_edited_files(tmp_path_factory, seeds, kind, which, edits):
+    content = seeds[kind][which % len(seeds[kind])]
+    check_outcome(kind, edited(content, edits), tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(
+    content=st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(FRAGMENTS)).map(b"".join))
+)
+@example(content=b"")
+def test_anything_at_all(tmp_path_factory, kind, content):
+    check_outcome(kind, content, tmp_path_factory.getbasetemp())
