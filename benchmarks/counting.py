@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from datasets.text_like import make_text_like
 from datasets.web_like import LABEL_SHARES
 from harness import medians
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS
 from ranksvm.pairs.losses import Hinge
 from report import Page, new_figure, slope, styles

@@ -148,7 +148,7 @@ def laplacian(columns: int | None) -> Call:
 
 def product(kind: str, method: str) -> Call:
     """Pass over X once."""
-    from ranksvm.linear.matrix import DesignMatrix
+    from ranksvm.linear.design_matrix import DesignMatrix
 
     X = text()[0] if kind == "CSR" else web()[0].astype(kind.split()[-1])
     matrix = DesignMatrix.from_array(X)
@@ -194,7 +194,7 @@ def simplex_qp() -> Call:
 
 def hessian(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None) -> Call:
     """Form the Hessian in weight space, in single precision as Newton's method wants it."""
-    from ranksvm.linear.matrix import DesignMatrix
+    from ranksvm.linear.design_matrix import DesignMatrix
     from ranksvm.linear.objective import LinearObjective
     from ranksvm.pairs.losses import SquaredHinge
     from ranksvm.pairs.queries import QueryGroups

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from datasets.text_like import make_text_like
 from harness import THREADS, machine_line, medians, print_table
 from ranksvm import RankSVM
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 
 
 def main() -> None:

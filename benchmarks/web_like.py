@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from datasets.web_like import make_web_like
 from harness import THREADS, in_fresh_process, machine_line, medians, peak_memory, print_table
 from ranksvm import RankSVM
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 
 SOLVERS = ("newton", "auto")
 SETTINGS = {"C": 1.0, "normalize": None, "tol": 1e-6}

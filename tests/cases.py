@@ -6,7 +6,12 @@ from hypothesis import note
 
 import reference
 from ranksvm.arrays.device import ArrayDevice
-from ranksvm.pairs.losses import COUNTINGS
+from ranksvm.arrays.pairs import ArrayPairs
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.names import COUNTINGS
+from ranksvm.pairs.core_pairs import CorePairs
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 
 # Every way of finding the active pairs, by the arguments of a loss.
@@ -44,6 +49,26 @@ def assert_optimal(model, w, value, known=0.0):
     assert np.linalg.norm(model.coef_ - w) <= radius + 1e-9
 
 
+def make_pairs(y, groups=None, *, device=None, counting="auto", n_threads=1, **weights):
+    """The pairs of labels, by the core or on arrays of a device; one query by default."""
+    groups = QueryGroups.from_qid(None, len(y)) if groups is None else groups
+    preferences = Preferences(np.asarray(y, dtype=np.float64), groups, **weights)
+    if device is not None:
+        return ArrayPairs(preferences, device, n_threads)
+    return CorePairs(preferences, counting, n_threads)
+
+
+def make_loss(Loss, y, groups=None, *, margin=1.0, width=None, **options):
+    """A loss over the pairs of labels, by the core or on arrays of a device."""
+    widths = {} if width is None else {"width": width}
+    return Loss(make_pairs(y, groups, **options), margin, **widths)
+
+
+def linear_objective(X, loss, c, n_threads=1):
+    """The objective of rows on the host."""
+    return LinearObjective(DesignMatrix.from_array(X), loss, c, n_threads)
+
+
 def make_losses(Loss, ranking, **options):
     """The loss with each way of counting, and on arrays."""
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
@@ -54,7 +79,7 @@ def make_losses(Loss, ranking, **options):
         weights["query_weight"] = ranking.query_weight[rows]
     for way, arguments in WAYS.items():
         note(f"{way=}")
-        yield Loss(ranking.y, groups, **arguments, **weights, **options)
+        yield make_loss(Loss, ranking.y, groups, **arguments, **weights, **options)
 
 
 def pairs_of(ranking):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ranksvm.arrays.placement import copied
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 
 NAMES = ["core", "numpy", "torch"]
 

@@ -1,11 +1,16 @@
-"""How many threads to use."""
+"""How many threads to use, and work shared among them in an order that is fixed."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 def resolve_threads(n_threads: int | None) -> int:
@@ -32,6 +37,25 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """
     context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return context
+
+
+def map_in_order(
+    function: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int
+) -> Iterator[Result]:
+    """Map on threads with results in order, with every matrix product on one thread."""
+    with one_blas_thread():
+        if n_threads == 1:
+            yield from map(function, tasks)
+            return
+        # Few tasks are in flight at a time, so that few results wait in memory.
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting = []
+            for task in tasks:
+                waiting.append(pool.submit(function, task))
+                if len(waiting) > 2 * n_threads:
+                    yield waiting.pop(0).result()
+            for future in waiting:
+                yield future.result()
 
 
 @cache

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from cases import linear_objective, make_loss
 from places import Place
 from ranksvm.arrays import gpus, hessian, placement, rows
 from ranksvm.arrays.matrix import ArrayMatrix
@@ -91,13 +92,13 @@ def test_hessian_is_that_of_the_core(device, storage, scaled, dtype, atol):
     X, rng = make_rows(3, 400, 12)
     X = STORAGES[storage](X)
     y, groups = rng.integers(0, 5, 400), QueryGroups.from_qid(rng.integers(0, 9, 400), 400)
-    core = LinearObjective(X, SquaredHinge(y, groups), 0.1)
+    core = linear_objective(X, make_loss(SquaredHinge, y, groups), 0.1)
     matrix = placement.copied(X, device)
-    expected, w = core.X, rng.normal(size=12) * core.standardization[1] / 12
+    expected, w = core.X, rng.normal(size=12) * core.X.standardization()[1] / 12
     if scaled:
         factors = 10.0 ** rng.uniform(-2, 2, 12)
         expected, matrix, w = core.X.scaled(factors), matrix.scaled(factors), w / factors
-    there = LinearObjective(matrix, SquaredHinge(y, groups, device=device), 0.1)
+    there = LinearObjective(matrix, make_loss(SquaredHinge, y, groups, device=device), 0.1)
     H, _ = there.evaluate(w).scaled_hessian(dtype)
     G, _ = LinearObjective(expected, core.loss, 0.1).evaluate(w).scaled_hessian(np.float64)
     unit = np.sqrt(np.diag(G))
@@ -134,7 +135,9 @@ def test_rows_that_do_not_fit_are_streamed(device, monkeypatch):
     held = ArrayMatrix(rows.DenseRows(device, device.asarray(X)))
     y = rng.integers(0, 4, 300)
     evaluations = [
-        LinearObjective(matrix, SquaredHinge(y, device=device), 0.01).evaluate(np.ones(5) / 100)
+        LinearObjective(matrix, make_loss(SquaredHinge, y, device=device), 0.01).evaluate(
+            np.ones(5) / 100
+        )
         for matrix in (held, streamed)
     ]
     held, streamed = ((here.value, here.gradient, here.hessian()) for here in evaluations)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
+from cases import make_loss, make_pairs
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.fixed_point import FixedPoint
 from ranksvm.pairs.losses import Hinge, SmoothedHinge, SquaredHinge
@@ -29,9 +30,9 @@ def device_of(library):
     return ArrayDevice.named(library)
 
 
-def make_loss(loss, y, groups=None, device=None, **weights):
+def make_named(loss, y, groups=None, device=None, **weights):
     Loss, width = LOSSES[loss]
-    return Loss(y, groups, device=device, **width, **weights)
+    return make_loss(Loss, y, groups, device=device, **width, **weights)
 
 
 def assert_close(actual, expected, atol):
@@ -54,8 +55,8 @@ def test_all_that_a_sweep_knows(ranking, seed, loss, library):
     kind = {"Hinge": "hinge", "SquaredHinge": "squared_hinge"}.get(kind, "smoothed_hinge")
     width = LOSSES[loss][1].get("width", 0.0)
     core, arrays = (
-        make_loss(loss, ranking.y, groups, where, **weights).sweep(
-            ranking.scores, kind, width=width
+        make_pairs(ranking.y, groups, device=where, **weights).sweep(
+            ranking.scores, kind, 1.0, width
         )
         for where in (None, device)
     )
@@ -85,7 +86,7 @@ def test_active_pairs_are_those_of_the_very_comparison(data, step, margin, libra
     scores = offset + step * data.draw(strategies.integers(n, -9, 9))
     active = (y[:, np.newaxis] > y) & (scores[:, np.newaxis] - scores < margin)
     arrays, core = (
-        Hinge(y, margin=margin, device=where).sweep(scores, "hinge") for where in (device, None)
+        make_pairs(y, device=where).sweep(scores, "hinge", margin) for where in (device, None)
     )
     assert arrays.n_active == core.n_active == active.sum()
     balance = active.sum(axis=0) - active.sum(axis=1)
@@ -115,8 +116,8 @@ def weights_of(weights, n):
 def test_large_problems(loss, weights, kind):
     y, groups, scores, v = large_problem(kind)
     device, weights = device_of("numpy"), weights_of(weights, len(y))
-    core = make_loss(loss, y, groups, **weights).evaluate(scores)
-    arrays = make_loss(loss, y, groups, device, **weights).evaluate(scores)
+    core = make_named(loss, y, groups, **weights).evaluate(scores)
+    arrays = make_named(loss, y, groups, device, **weights).evaluate(scores)
     assert arrays.value == pytest.approx(core.value, rel=1e-12)
     slack = core.slack + arrays.slack
     assert arrays.smoothing == pytest.approx(core.smoothing, rel=1e-10, abs=slack)
@@ -135,7 +136,7 @@ def test_libraries_and_threads_give_the_same_bits(loss, weights, kind):
     weights, n_threads = weights_of(weights, len(y)), torch.get_num_threads()
 
     def arrays_of(device):
-        here = make_loss(loss, y, groups, device, **weights).evaluate(device.asarray(scores))
+        here = make_named(loss, y, groups, device, **weights).evaluate(device.asarray(scores))
         product = here.hessian_product(device.asarray(v))
         return [device.to_host(a) for a in (here.gradient, here.hessian_diagonal, product)], [
             here.value,
@@ -171,7 +172,7 @@ def test_value_is_as_exact_as_it_says(spread, loss, weights):
     pairs = reference.enumerate_pairs(y, **weights)
     for _ in range(20):
         scores = 1e3 + spread * rng.normal(size=60)
-        here = make_loss(loss, y, device=device, **weights).evaluate(scores)
+        here = make_named(loss, y, device=device, **weights).evaluate(scores)
         truth = reference.squared_hinge if loss == "squared_hinge" else reference.hinge
         assert abs(here.value - truth(pairs, scores)) <= here.rounding
 
@@ -200,9 +201,9 @@ def test_whole_labels_are_exact_wherever_they_lie():
     rng = np.random.default_rng(2)
     device = device_of("numpy")
     k, scores = rng.integers(0, 30, 500), rng.normal(size=500)
-    core = Hinge(k, pair_weight="gap").evaluate(scores)
+    core = make_loss(Hinge, k, pair_weight="gap").evaluate(scores)
     for shift in (0, 10**6, -(10**12)):
-        here = Hinge(k + shift, pair_weight="gap", device=device).evaluate(scores)
+        here = make_loss(Hinge, k + shift, pair_weight="gap", device=device).evaluate(scores)
         assert here.offset == core.offset
         np.testing.assert_array_equal(here.gradient, core.gradient)
 
@@ -215,7 +216,7 @@ def test_whole_labels_are_exact_wherever_they_lie():
 def test_only_totals_are_brought_to_the_host(loss, library, monkeypatch):
     y, groups, scores, v = large_problem("queries")
     device, seen = device_of(library), []
-    here = make_loss(loss, y, groups, device)
+    here = make_named(loss, y, groups, device)
     scores, v = device.asarray(scores), device.asarray(v)
     to_host = ArrayDevice.to_host
     monkeypatch.setattr(
@@ -233,8 +234,8 @@ def test_only_totals_are_brought_to_the_host(loss, library, monkeypatch):
 def test_scores_in_single_precision_are_taken_as_they_are(library):
     device, rng = device_of(library), np.random.default_rng(4)
     y, scores = rng.integers(0, 5, 50), rng.normal(size=50).astype(np.float32)
-    expected = SquaredHinge(y).evaluate(scores)
-    here = SquaredHinge(y, device=device).evaluate(device.asarray(scores))
+    expected = make_loss(SquaredHinge, y).evaluate(scores)
+    here = make_loss(SquaredHinge, y, device=device).evaluate(device.asarray(scores))
     assert here.value == pytest.approx(expected.value, rel=1e-14)
     assert here.gradient.dtype == device.float64
 
@@ -244,11 +245,11 @@ def test_scores_in_single_precision_are_taken_as_they_are(library):
 def test_scores_must_be_finite(bad, library):
     device = device_of(library)
     with pytest.raises(ValueError, match="scores must be finite"):
-        Hinge(np.arange(4), device=device).evaluate(np.array([0, 1, bad, 3]))
+        make_loss(Hinge, np.arange(4), device=device).evaluate(np.array([0, 1, bad, 3]))
 
 
 def test_rows_must_fit():
-    loss = SquaredHinge(np.arange(4), device=device_of("numpy"))
+    loss = make_loss(SquaredHinge, np.arange(4), device=device_of("numpy"))
     with pytest.raises(ValueError, match="scores has 3 rows where there are 4"):
         loss.evaluate(np.zeros(3))
     with pytest.raises(ValueError, match="v has 5 rows where there are 4"):
@@ -257,7 +258,7 @@ def test_rows_must_fit():
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan])
 def test_a_width_is_greater_than_nothing(width):
-    loss = SmoothedHinge(np.arange(4), width=width, device=device_of("numpy"))
+    loss = make_loss(SmoothedHinge, np.arange(4), width=width, device=device_of("numpy"))
     with pytest.raises(ValueError, match="width of the smoothed hinge must be above 0"):
         loss.evaluate(np.zeros(4))
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, cli, dump_svmlight, load_model
 from ranksvm.arrays import gpus, placement
 from ranksvm.arrays.matrix import ArrayMatrix
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

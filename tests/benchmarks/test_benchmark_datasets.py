@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import make_loss
 from datasets.letor_folders import letor_folder, load_letor
 from datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
 from datasets.small import make_small
@@ -18,7 +19,7 @@ CHEAP = ("MQ2007", "MQ2008")
 
 
 def n_pairs(rows):
-    return Hinge(rows.y, QueryGroups.from_qid(rows.qid, len(rows.y))).n_pairs
+    return make_loss(Hinge, rows.y, QueryGroups.from_qid(rows.qid, len(rows.y))).pairs.n_pairs
 
 
 @given(

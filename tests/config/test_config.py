@@ -22,7 +22,7 @@ from ranksvm.files.treeranksvm import (
     read_qids,
     write_labels,
 )
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import train
 

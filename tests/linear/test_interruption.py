@@ -14,7 +14,7 @@ import pytest
 
 from cases import make_problem
 from ranksvm import RankSVM, ranksvm_path
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import LOSSES, SOLVERS
 
@@ -111,7 +111,7 @@ def interrupt(*_, **__):
 
 LONG_FIT = """
 import sys, numpy as np
-from ranksvm.linear.matrix import DesignMatrix
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(6_000, 6)), rng.normal(size=6_000)

@@ -6,6 +6,7 @@ from scipy import sparse
 
 import reference
 import strategies
+from cases import linear_objective, make_loss
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
@@ -29,7 +30,7 @@ def of_problem(problem, c, place, storage="dense64"):
         c /= np.ptp(ranking.y) or 1
     pairs = reference.enumerate_pairs(ranking.y, ranking.qid, **weights)
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    loss = SquaredHinge(ranking.y, groups, **weights, device=place.device)
+    loss = make_loss(SquaredHinge, ranking.y, groups, **weights, device=place.device)
     objective = LinearObjective(place.matrix(STORAGES[storage](X)), loss, c)
     return objective, reference.normalize_pairs(pairs, c, None)
 
@@ -101,7 +102,7 @@ def test_duality_gap_vanishes_at_the_optimum(problem, exponent, place):
 def test_hinge_gap_bounds_the_distance_to_any_better_point(problem, place):
     ranking, X, w = problem
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    loss = Hinge(ranking.y, groups, device=place.device)
+    loss = make_loss(Hinge, ranking.y, groups, device=place.device)
     objective = LinearObjective(place.matrix(X), loss, 0.1)
     here = objective.evaluate(w)
     others = [objective.evaluate(t * w).value for t in (0, 0.25, 0.5, 0.9, 1.1, 2, 4)]
@@ -151,10 +152,10 @@ def test_hessian_holds_the_products_with_unit_vectors(
     X = STORAGES[storage](X)
     weight = np.random.default_rng(1).uniform(0, 2, len(y)) if weighted else None
     options = {"sample_weight": weight, "pair_weight": pair_weight, "n_threads": 2}
-    there = SquaredHinge(y, groups, **options, device=place.device)
+    there = make_loss(SquaredHinge, y, groups, **options, device=place.device)
     H = LinearObjective(place.matrix(X), there, 0.01, n_threads=2).evaluate(w).hessian()
-    loss = SquaredHinge(y, groups, **options)
-    here = LinearObjective(centred(X), loss, 0.01, n_threads=2).evaluate(w)
+    loss = make_loss(SquaredHinge, y, groups, **options)
+    here = linear_objective(centred(X), loss, 0.01, n_threads=2).evaluate(w)
     columns = np.array([here.hessian_product(e) for e in np.eye(len(w))])
     # A Hessian is used with its diagonal scaled to one.
     unit = np.sqrt(np.diag(columns))
@@ -166,7 +167,9 @@ def test_any_number_of_threads_gives_the_same_bits(shape):
     X, y, groups, w = hessian_case(shape, scaled=True)
 
     def everything(n_threads):
-        objective = LinearObjective(X, SquaredHinge(y, groups, n_threads=n_threads), 1, n_threads)
+        objective = linear_objective(
+            X, make_loss(SquaredHinge, y, groups, n_threads=n_threads), 1, n_threads
+        )
         here = objective.evaluate(w)
         product = here.hessian_product(here.gradient)
         return here.value, here.gradient, product, here.hessian(), here.duality_gap
@@ -184,7 +187,7 @@ def test_inputs_are_left_alone(storage, place):
     copies = [array.copy() for array in arrays]
     for array in arrays:
         array.flags.writeable = False
-    loss = SquaredHinge(y, groups, device=place.device)
+    loss = make_loss(SquaredHinge, y, groups, device=place.device)
     here = LinearObjective(place.matrix(X), loss, 1.0).evaluate(w)
     here.hessian_product(here.gradient)
     here.hessian()

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
-from cases import WAYS, absolute_terms, assert_rows_close, make_losses, pairs_of
-from ranksvm.pairs.losses import COUNTINGS, Hinge, SquaredHinge
+from cases import WAYS, absolute_terms, assert_rows_close, make_loss, make_losses, pairs_of
+from ranksvm.names import COUNTINGS
+from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
 
 MARGINS = [1.0, 0.5, 2.0]
@@ -104,19 +105,19 @@ def test_gradient_is_the_derivative_of_the_value(ranking, seed):
 
 @given(ranking=strategies.rankings(weighted=False))
 def test_number_of_pairs(ranking):
-    n_pairs = next(make_losses(SquaredHinge, ranking)).n_pairs
+    n_pairs = next(make_losses(SquaredHinge, ranking)).pairs.n_pairs
     assert n_pairs == len(pairs_of(ranking).weight)
     assert not isinstance(n_pairs, float)
 
 
 @given(ranking=strategies.rankings())
 def test_number_of_pairs_is_weighted(ranking):
-    n_pairs = next(make_losses(SquaredHinge, ranking)).n_pairs
+    n_pairs = next(make_losses(SquaredHinge, ranking)).pairs.n_pairs
     assert n_pairs == pytest.approx(pairs_of(ranking).weight.sum(), rel=1e-10)
 
 
 def test_number_of_pairs_needs_64_bits():
-    assert SquaredHinge(np.arange(200_000)).n_pairs == 200_000 * 199_999 // 2
+    assert make_loss(SquaredHinge, np.arange(200_000)).pairs.n_pairs == 200_000 * 199_999 // 2
 
 
 @every_loss
@@ -130,7 +131,7 @@ def test_integer_weights_are_repeated_rows(ranking, data, Loss):
     repeated = replace(ranking, y=ranking.y[rows], scores=ranking.scores[rows], qid=qid[rows])
     weighted = replace(ranking, sample_weight=repeats.astype(float))
     for one, other in zip(make_losses(Loss, weighted), make_losses(Loss, repeated), strict=True):
-        assert one.n_pairs == pytest.approx(other.n_pairs, rel=1e-12)
+        assert one.pairs.n_pairs == pytest.approx(other.pairs.n_pairs, rel=1e-12)
         here, there = one.evaluate(weighted.scores), other.evaluate(repeated.scores)
         assert here.value == pytest.approx(there.value, rel=1e-10, abs=1e-300)
         summed = np.bincount(rows, there.gradient, n)
@@ -145,7 +146,7 @@ def test_scores_in_general_position(y, seed, offset):
     value = reference.squared_hinge(pairs, scores)
     gradient = reference.squared_hinge_gradient(pairs, scores)
     for counting in WAYS:
-        evaluation = SquaredHinge(y, **WAYS[counting]).evaluate(scores)
+        evaluation = make_loss(SquaredHinge, y, **WAYS[counting]).evaluate(scores)
         assert evaluation.value == pytest.approx(value, rel=1e-10, abs=1e-300)
         np.testing.assert_allclose(evaluation.gradient, gradient, rtol=1e-10, atol=1e-10)
 
@@ -159,7 +160,7 @@ def test_small_value_of_clusters_far_apart(unit, weighted, counting):
     scores = strategies.FAR * (y // 2) + rng.integers(-24, 24, 60) * unit
     weight = 10 ** rng.uniform(-1, 1, 60) if weighted else None
     pairs = reference.enumerate_pairs(y, sample_weight=weight)
-    evaluation = SquaredHinge(y, sample_weight=weight, **WAYS[counting]).evaluate(scores)
+    evaluation = make_loss(SquaredHinge, y, sample_weight=weight, **WAYS[counting]).evaluate(scores)
     assert evaluation.value == pytest.approx(reference.squared_hinge(pairs, scores), rel=1e-8)
     gradient = reference.squared_hinge_gradient(pairs, scores)
     np.testing.assert_allclose(evaluation.gradient, gradient, rtol=1e-8)
@@ -200,7 +201,7 @@ def test_large_query(n, n_levels, counting):
     y, scores = eighths(n, n, n_levels)
     z = np.random.default_rng(1).integers(-9, 9, n)
     value, gradient, product = exact_sums(y, scores, z)
-    evaluation = SquaredHinge(y, **WAYS[counting], n_threads=2).evaluate(scores)
+    evaluation = make_loss(SquaredHinge, y, **WAYS[counting], n_threads=2).evaluate(scores)
     assert evaluation.value == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(
         evaluation.gradient, gradient, rtol=1e-9, atol=1e-12 * np.abs(gradient).max()
@@ -227,7 +228,7 @@ def evaluate_with(n_threads, y, groups, counting, weights):
     if weights == "gaps":
         options["pair_weight"] = "gap"
         y = y / 10
-    loss = SquaredHinge(y, groups, **options)
+    loss = make_loss(SquaredHinge, y, groups, **options)
     evaluation = loss.evaluate(scores)
     return [
         evaluation.value,
@@ -279,7 +280,8 @@ def test_inputs_are_left_alone(counting):
     copies = [array.copy() for array in inputs]
     for array in inputs:
         array.flags.writeable = False
-    loss = SquaredHinge(
+    loss = make_loss(
+        SquaredHinge,
         y,
         QueryGroups.from_qid(qid, 500),
         sample_weight=weight,
@@ -293,7 +295,7 @@ def test_inputs_are_left_alone(counting):
 @every_counting
 def test_an_evaluation_outlives_the_next(counting):
     y, scores = eighths(3, 200, 5)
-    loss = SquaredHinge(y, **WAYS[counting])
+    loss = make_loss(SquaredHinge, y, **WAYS[counting])
     first, z = loss.evaluate(scores), np.arange(200.0)
     gradient, product = first.gradient.copy(), first.hessian_product(z).copy()
     loss.evaluate(-scores).hessian_product(z)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import reference
-from cases import WAYS, assert_optimal, make_problem, optimum
+from cases import WAYS, assert_optimal, make_loss, make_problem, optimum
 from config_files import TRAINING, output_of, write_data
 from ranksvm import RankSVM, dump_svmlight, load_model, ranksvm_path
 from ranksvm.cli import main
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
-from ranksvm.names import LOSSES
-from ranksvm.pairs.losses import COUNTINGS, Hinge, SmoothedHinge, SquaredHinge
+from ranksvm.names import COUNTINGS, LOSSES
+from ranksvm.pairs.losses import Hinge, SmoothedHinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
 
 every_counting = pytest.mark.parametrize("counting", WAYS)
@@ -36,8 +36,11 @@ def test_labels_of_any_size_and_place(name, counting):
     y, scores, V = LABELS[name](rng.integers(0, 40, 60)), rng.normal(size=60), np.eye(60)
     pairs = reference.enumerate_pairs(y, pair_weight="gap")
     options = {"pair_weight": "gap", **WAYS[counting]}
-    hinge, squared = Hinge(y, **options).evaluate(scores), SquaredHinge(y, **options)
-    assert squared.n_pairs == pytest.approx(pairs.weight.sum(), rel=1e-13)
+    hinge, squared = (
+        make_loss(Hinge, y, **options).evaluate(scores),
+        make_loss(SquaredHinge, y, **options),
+    )
+    assert squared.pairs.n_pairs == pytest.approx(pairs.weight.sum(), rel=1e-13)
     assert hinge.value == pytest.approx(reference.hinge(pairs, scores), rel=1e-13)
     gradient = reference.hinge_gradient(pairs, scores)
     terms = 1e-14 * pairs.weight.sum()
@@ -61,7 +64,7 @@ def test_a_small_gap_is_not_lost_beside_large_labels(distance, counting):
     pairs = reference.enumerate_pairs(y, pair_weight="gap")
     active = reference.slack(pairs, scores) > 0
     assert pairs.weight[active].max() <= 1 < distance / 2 < pairs.weight.max()
-    here = SquaredHinge(y, pair_weight="gap", **WAYS[counting]).evaluate(scores)
+    here = make_loss(SquaredHinge, y, pair_weight="gap", **WAYS[counting]).evaluate(scores)
     assert here.value == pytest.approx(reference.squared_hinge(pairs, scores), rel=1e-12)
     gradient = reference.squared_hinge_gradient(pairs, scores)
     np.testing.assert_allclose(here.gradient, gradient, rtol=1e-11, atol=1e-12)
@@ -74,11 +77,11 @@ def test_whole_labels_are_exact_wherever_they_lie(counting):
     rng = np.random.default_rng(2)
     k, scores = rng.integers(0, 30, 500), rng.normal(size=500)
     pairs = reference.enumerate_pairs(k, pair_weight="gap")
-    expected = Hinge(k, pair_weight="gap").evaluate(scores)
+    expected = make_loss(Hinge, k, pair_weight="gap").evaluate(scores)
     assert expected.offset == pairs.weight[reference.slack(pairs, scores) > 0].sum()
     for shift in (0, 10**6, -(10**12)):
-        loss = Hinge(k + shift, pair_weight="gap", counting=counting)
-        assert loss.n_pairs == pairs.weight.sum()
+        loss = make_loss(Hinge, k + shift, pair_weight="gap", counting=counting)
+        assert loss.pairs.n_pairs == pairs.weight.sum()
         here = loss.evaluate(scores)
         assert (here.value, here.offset) == (expected.value, expected.offset)
         np.testing.assert_array_equal(here.gradient, expected.gradient)
@@ -109,7 +112,7 @@ def many_levels():
 @pytest.mark.parametrize("counting", ["merge", "tree", "pairs", "arrays"])
 def test_many_levels(many_levels, counting):
     y, scores, v, value, smoothing, gradient, product = many_levels
-    loss = SmoothedHinge(y, pair_weight="gap", **WAYS[counting], width=0.5, n_threads=2)
+    loss = make_loss(SmoothedHinge, y, pair_weight="gap", **WAYS[counting], width=0.5, n_threads=2)
     here = loss.evaluate(scores)
     assert here.value == pytest.approx(value, rel=1e-12)
     assert here.smoothing == pytest.approx(smoothing, rel=1e-11)
@@ -172,7 +175,7 @@ def test_the_unit_of_the_labels_does_not_matter(scale, loss):
     options = {"loss": loss, "pair_weight": "gap", "solver": "newton", "tol": 1e-6}
     one = RankSVM(**options).fit(X, y, qid)
     other = RankSVM(**options).fit(X, scale * y, qid)
-    assert other.n_pairs_ == scale * one.n_pairs_
+    assert other.pairs.n_pairs_ == scale * one.pairs.n_pairs_
     assert other.objective_ == pytest.approx(one.objective_, rel=2e-6)
     assert other.n_iter_ <= 1.2 * one.n_iter_
 
@@ -187,7 +190,7 @@ def test_a_query_of_one_level_has_no_say():
     assert model.n_pairs_ == without.n_pairs_
     np.testing.assert_allclose(model.coef_, without.coef_, rtol=1e-9)
     groups = QueryGroups.from_qid(qid, len(y))
-    loss = SquaredHinge(y, groups, pair_weight="gap")
+    loss = make_loss(SquaredHinge, y, groups, pair_weight="gap")
     assert np.all(loss.evaluate(X[:, 0]).gradient[~inside] == 0)
 
 
@@ -233,7 +236,7 @@ def test_an_unknown_weight_is_named():
     with pytest.raises(ValueError, match="pair_weight must be one of None, 'gap', not 'ndcg'"):
         RankSVM(pair_weight="ndcg").fit(X, y, qid)
     with pytest.raises(ValueError, match="pair_weight must be 'gap' or None, not 'ndcg'"):
-        Hinge(y, pair_weight="ndcg")
+        make_loss(Hinge, y, pair_weight="ndcg")
 
 
 @pytest.mark.parametrize("y", [[-1e308, 0, 1e308], [0, 1e-310, 2e-310]])

@@ -9,9 +9,18 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
-from cases import WAYS, absolute_terms, assert_rows_close, make_losses, pairs_of
-from ranksvm.linear.objective import LinearObjective
-from ranksvm.pairs.losses import COUNTINGS, Hinge, SmoothedHinge, SquaredHinge
+from cases import (
+    WAYS,
+    absolute_terms,
+    assert_rows_close,
+    linear_objective,
+    make_loss,
+    make_losses,
+    pairs_of,
+)
+from ranksvm.names import COUNTINGS
+from ranksvm.pairs.core_pairs import CorePairs
+from ranksvm.pairs.losses import Hinge, SmoothedHinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
 
 MARGINS = [1.0, 0.5, 2.0]
@@ -70,7 +79,7 @@ def test_band_in_general_position(width, where, weighted, counting):
     weight = 10 ** rng.uniform(-1, 1, 60) if weighted else None
     pairs = reference.enumerate_pairs(y, sample_weight=weight)
     assert reference.smoothing(pairs, scores, width) > 0
-    loss = SmoothedHinge(y, sample_weight=weight, **WAYS[counting], width=width)
+    loss = make_loss(SmoothedHinge, y, sample_weight=weight, **WAYS[counting], width=width)
     evaluation = loss.evaluate(scores)
     smoothing = reference.smoothing(pairs, scores, width)
     assert (
@@ -150,20 +159,21 @@ def test_half_laplacian_and_its_transpose_are_the_laplacian(case, single):
     M = reference.smoothed_laplacian(pairs, ranking.scores, width)
     atol = (1e-6 if single else 1e-13) * absolute_terms(pairs, pairs.weight).max()
     for loss in make_losses(SmoothedHinge, ranking, width=width):
-        if loss.device is not None:
+        if not isinstance(loss.pairs, CorePairs):
             continue  # M itself does as well there
         evaluation = loss.evaluate(ranking.scores)
-        order, indptr = evaluation.order, evaluation.groups.indptr
+        sweep, indptr = evaluation.sweep, evaluation.groups.indptr
+        order = sweep.rows()
         N = np.zeros((n, n))
         for query, (begin, end) in enumerate(pairwise(indptr)):
             scores = ranking.scores[order[begin:end]]
             assert np.all(np.diff(scores) >= 0)
             rows = np.eye(n, dtype=dtype)[begin:end]
             out = np.full_like(rows, -7)
-            evaluation.half_laplacian((query, query + 1), rows, out)
+            sweep.half_laplacian(query, query + 1, rows, 0, n, out)
             N[begin:end] = out
             part = np.full_like(rows, -7)
-            evaluation.half_laplacian((query, query + 1), rows, part, (0, 1))
+            sweep.half_laplacian(query, query + 1, rows, 0, 1, part)
             np.testing.assert_array_equal(part[:, :1], out[:, :1])
             assert np.all(part[:, 1:] == -7)
         assert sorted(order) == list(range(n))
@@ -178,7 +188,7 @@ def test_wide_or_narrow_the_value_is_that_of_the_hinge(case):
         smoothed = loss.smoothed(width)
         assert smoothed.width == width
         expected = loss.evaluate(ranking.scores)
-        for other in (smoothed, smoothed.with_width(width / 8)):
+        for other in (smoothed, smoothed.narrowed(1 / 8)):
             value = other.evaluate(ranking.scores).value
             assert value == pytest.approx(expected.value, rel=1e-8, abs=expected.rounding)
 
@@ -186,11 +196,11 @@ def test_wide_or_narrow_the_value_is_that_of_the_hinge(case):
 def test_smoothing_vanishes_with_the_width():
     rng = np.random.default_rng(1)
     y, scores = rng.integers(0, 4, 50), rng.normal(size=50)
-    hinge, smoothed = Hinge(y), SmoothedHinge(y)
-    smoothings = [smoothed.with_width(10.0**-k).evaluate(scores).smoothing for k in range(4)]
+    hinge, smoothed = make_loss(Hinge, y), make_loss(SmoothedHinge, y)
+    smoothings = [smoothed.narrowed(10.0**-k).evaluate(scores).smoothing for k in range(4)]
     assert np.all(np.diff(smoothings) < 0)
     # No pair lies this close to its margin, so that the two losses have the same slopes.
-    narrow = smoothed.with_width(1e-9).evaluate(scores)
+    narrow = smoothed.narrowed(1e-9).evaluate(scores)
     assert narrow.smoothing <= narrow.rounding
     np.testing.assert_allclose(narrow.gradient, hinge.evaluate(scores).gradient, atol=1e-5)
 
@@ -202,8 +212,10 @@ def smoothed_objective(problem, c, width):
     ranking, X, _ = problem
     pairs = reference.enumerate_pairs(ranking.y, ranking.qid, ranking.sample_weight)
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
-    loss = SmoothedHinge(ranking.y, groups, sample_weight=ranking.sample_weight, width=width)
-    return LinearObjective(X, loss, c), reference.normalize_pairs(pairs, c, None)
+    loss = make_loss(
+        SmoothedHinge, ranking.y, groups, sample_weight=ranking.sample_weight, width=width
+    )
+    return linear_objective(X, loss, c), reference.normalize_pairs(pairs, c, None)
 
 
 @few_examples
@@ -261,7 +273,9 @@ def long_query():
 @every_counting
 def test_long_query(long_query, counting):
     y, scores, v, value, smoothing, gradient, product = long_query
-    evaluation = SmoothedHinge(y, **WAYS[counting], width=0.5, n_threads=2).evaluate(scores)
+    evaluation = make_loss(SmoothedHinge, y, **WAYS[counting], width=0.5, n_threads=2).evaluate(
+        scores
+    )
     assert evaluation.value == pytest.approx(value, rel=1e-12)
     assert evaluation.smoothing == pytest.approx(smoothing, rel=1e-12)
     np.testing.assert_allclose(evaluation.gradient, gradient, rtol=1e-12, atol=1e-9)
@@ -282,10 +296,18 @@ def test_any_number_of_threads_gives_the_same_bits(counting, width, weighted, pa
 
     def everything(n_threads):
         options = {"counting": counting, "width": width, "n_threads": n_threads}
-        loss = SmoothedHinge(y, groups, sample_weight=weight, pair_weight=pair_weight, **options)
+        loss = make_loss(
+            SmoothedHinge, y, groups, sample_weight=weight, pair_weight=pair_weight, **options
+        )
         here = loss.evaluate(scores)
         numbers = [here.value, here.offset, here.smoothing, here.rounding]
-        return [*numbers, here.gradient, here.hessian_diagonal, here.hessian_product(V), here.order]
+        return [
+            *numbers,
+            here.gradient,
+            here.hessian_diagonal,
+            here.hessian_product(V),
+            here.sweep.rows(),
+        ]
 
     one = everything(1)
     for n_threads in (2, 3):
@@ -298,8 +320,8 @@ def test_explicit_hessian_holds_the_products_with_unit_vectors(lengths):
     n, d = sum(lengths), 12
     X, y = rng.normal(size=(n, d)), rng.integers(0, 5, n)
     groups = QueryGroups.from_qid(rng.permutation(np.repeat(np.arange(len(lengths)), lengths)), n)
-    loss = SmoothedHinge(y, groups, width=0.125, n_threads=2)
-    here = LinearObjective(X, loss, 0.01, n_threads=2).evaluate(rng.normal(size=d) / 3)
+    loss = make_loss(SmoothedHinge, y, groups, width=0.125, n_threads=2)
+    here = linear_objective(X, loss, 0.01, n_threads=2).evaluate(rng.normal(size=d) / 3)
     H = np.array([here.hessian_product(e) for e in np.eye(d)])
     np.testing.assert_allclose(here.hessian(), H, rtol=1e-9, atol=1e-9 * np.trace(H))
     single, scale = here.scaled_hessian(np.float32)
@@ -312,19 +334,19 @@ def test_explicit_hessian_holds_the_products_with_unit_vectors(lengths):
 
 
 def test_a_hinge_has_no_second_derivatives():
-    here = LinearObjective(np.eye(3), Hinge(np.arange(3)), 1.0).evaluate(np.ones(3))
+    here = linear_objective(np.eye(3), make_loss(Hinge, np.arange(3)), 1.0).evaluate(np.ones(3))
     with pytest.raises(TypeError, match="smoothed"):
         here.hessian_product(np.ones(3))
 
 
 def test_only_a_hinge_is_smoothed():
-    objective = LinearObjective(np.eye(3), SquaredHinge(np.arange(3)), 1.0)
+    objective = linear_objective(np.eye(3), make_loss(SquaredHinge, np.arange(3)), 1.0)
     assert objective.smoothed() is objective
-    hinge = LinearObjective(np.eye(3), Hinge(np.arange(3)), 1.0)
+    hinge = linear_objective(np.eye(3), make_loss(Hinge, np.arange(3)), 1.0)
     assert isinstance(hinge.smoothed().loss, SmoothedHinge)
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan])
 def test_a_width_is_greater_than_nothing(width):
     with pytest.raises(ValueError, match="width"):
-        SmoothedHinge(np.arange(4), width=width).evaluate(np.zeros(4))
+        make_loss(SmoothedHinge, np.arange(4), width=width).evaluate(np.zeros(4))

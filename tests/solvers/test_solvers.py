@@ -9,7 +9,7 @@ import reference
 from cases import assert_optimal, make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning, RankSVM, load_svmlight
-from ranksvm.pairs.losses import COUNTINGS
+from ranksvm.names import COUNTINGS
 
 pytestmark = pytest.mark.usefixtures("place")
 

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.matrix import column_scales
+from ..pairs.preferences import Preferences
 from .hessian import weight_space_hessian
+from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ Array = Any  # of the device's library
 
 
 class ArrayMatrix:
-    """Products with X where it lives; what `DesignMatrix` is for the host.
+    """Products with X where it lives; the `Matrix` of a device.
 
     Weights, and what else has a number for each feature, are NumPy vectors on the host; scores, and
     what else has a number for each row, are arrays on the device. All of them are float64, and so
@@ -45,6 +47,11 @@ class ArrayMatrix:
         self._factors = np.ones(rows.shape[1]) if factors is None else factors
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
+        self._standardization: tuple[Vector, Vector] | None = None
+
+    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> ArrayPairs:
+        """Return the preference pairs of the rows, on the device; there is one way of counting."""
+        return ArrayPairs(preferences, self.device, n_threads)
 
     def scaled(self, scale: Vector) -> ArrayMatrix:
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
@@ -73,8 +80,10 @@ class ArrayMatrix:
 
         Constant columns get the factor 1.
         """
-        share = self.zeros() + 1.0 / self.shape[0]
-        return column_scales(*self.t_dot_squares(share, share))
+        if self._standardization is None:
+            share = self.zeros() + 1.0 / self.shape[0]
+            self._standardization = column_scales(*self.t_dot_squares(share, share))
+        return self._standardization
 
     def hessian(
         self,

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from .fixed_point import FixedPoint
+from .layout import PairLayout
 from .partners import Level, Partners
-from .preference_pairs import ArrayPairs
 from .windows import Windows
 
 
-def partner_sums(pairs: ArrayPairs, windows: Windows) -> PartnerSums:
+def partner_sums(pairs: PairLayout, windows: Windows) -> PartnerSums:
     """Find the active pairs, and sum as their weights require."""
     if pairs.labels is not None:
         return GapSums(pairs, windows)
@@ -38,7 +38,7 @@ class PartnerSums(ABC):
 
     is_exact = False
 
-    def __init__(self, pairs: ArrayPairs, windows: Windows) -> None:
+    def __init__(self, pairs: PairLayout, windows: Windows) -> None:
         self._pairs, self._device = pairs, pairs.device
         self.slot, self.score = windows.slot, windows.score
         self._partners = Partners(pairs, windows)

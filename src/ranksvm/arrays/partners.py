@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .preference_pairs import ArrayPairs, Split
+from .layout import PairLayout, Split
 from .windows import Windows
 
 Run = tuple[Any, Any]  # begin, end
@@ -51,7 +51,7 @@ class Partners:
 
     Parameters
     ----------
-    pairs : ArrayPairs
+    pairs : PairLayout
     windows : Windows
         With one margin or two.
 
@@ -62,7 +62,7 @@ class Partners:
         For the last order: the place in the order of scores.
     """
 
-    def __init__(self, pairs: ArrayPairs, windows: Windows) -> None:
+    def __init__(self, pairs: PairLayout, windows: Windows) -> None:
         self._pairs, self._device = pairs, pairs.device
         self.origin = self._device.arange(pairs.n_samples, pairs.place_dtype)
         rank = self._device.take(pairs.rank, windows.slot)

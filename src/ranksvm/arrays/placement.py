@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..linear.matrix import DesignMatrix
+from ..linear.design_matrix import DesignMatrix
 from .libraries import csr_parts, is_sparse, library_of, on_gpu, to_host
 from .matrix import ArrayMatrix
 from .rows import DenseRows, SparseRows

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .layout import PairLayout
 from .partner_sums import partner_sums
-from .preference_pairs import ArrayPairs
 from .windows import Windows
 
 Terms = dict[str, Any]
@@ -21,7 +21,7 @@ class ArraySweep:
 
     Parameters
     ----------
-    pairs : ArrayPairs
+    pairs : PairLayout
     scores : array of shape (n_samples,)
         By row; float64.
     loss : {"hinge", "squared_hinge", "smoothed_hinge"}
@@ -50,7 +50,7 @@ class ArraySweep:
     """
 
     def __init__(
-        self, pairs: ArrayPairs, scores: Any, loss: str, margin: float, width: float = 0.0
+        self, pairs: PairLayout, scores: Any, loss: str, margin: float, width: float = 0.0
     ) -> None:
         self._pairs, self._device = pairs, pairs.device
         self._margin, self._width = margin, width

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .preference_pairs import ArrayPairs
+from .layout import PairLayout
 
 
 class Windows:
@@ -17,7 +17,7 @@ class Windows:
 
     Parameters
     ----------
-    pairs : ArrayPairs
+    pairs : PairLayout
     scores : array of shape (n_samples,)
         By row; float64, finite.
     margins : tuple of float
@@ -33,7 +33,7 @@ class Windows:
         The windows, for each margin.
     """
 
-    def __init__(self, pairs: ArrayPairs, scores: Any, margins: tuple[float, ...]) -> None:
+    def __init__(self, pairs: PairLayout, scores: Any, margins: tuple[float, ...]) -> None:
         self._pairs = pairs
         device, xp = pairs.device, pairs.device.xp
         by_slot = pairs.by_slot(scores) + 0.0  # -0 sorts with 0

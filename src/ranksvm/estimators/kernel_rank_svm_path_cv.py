@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from ..kernel.kernels import Kernel
 from ..kernel.path.regularization import regularization_path
-from ..linear.matrix import DesignMatrix
+from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
 from ..pairs.queries import QueryGroups
 from ..progress import FitCounter

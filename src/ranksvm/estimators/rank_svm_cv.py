@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..linear.matrix import DesignMatrix
+from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
 from ..linear.training import train
 from ..progress import FitCounter

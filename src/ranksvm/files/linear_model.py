@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.matrix import DesignMatrix
+from ..linear.design_matrix import DesignMatrix
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json
 from .safetensors import Safetensors, Tensor

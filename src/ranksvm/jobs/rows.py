@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..files.model import KernelModel, LinearModel, Model
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
-from ..linear.matrix import DesignMatrix
-from ..linear.objective import Matrix
+from ..linear.design_matrix import DesignMatrix
+from ..linear.matrix import Matrix
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from .fingerprint import fingerprint

@@ -21,8 +21,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..linear.hessian import map_in_order
-from ..threads import one_blas_thread
+from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
 
 Vector = NDArray[np.float64]

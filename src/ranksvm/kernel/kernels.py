@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..linear.hessian import map_in_order
 from ..linear.parameters import _require_number
+from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

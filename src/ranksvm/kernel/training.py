@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..linear.matrix import DesignMatrix
+from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
-from ..linear.training import Fit, Problem, warn_unless_converged
+from ..linear.training import Fit, make_problem, warn_unless_converged
 from ..pairs.losses import Hinge
 from ..solvers import Callback, Iteration, SolverResult, Status
 from .factor import EXACT, KernelFactor
@@ -67,7 +67,7 @@ def train_kernel(
         inner = replace(inner, tol=inner.tol / 2, epsilon=inner.epsilon / 2)
         factor.refine(remainder)
         Phi = DesignMatrix.from_array(factor.features)
-        problem = Problem(Phi, y, qid, parameters, sample_weight, query_weight)
+        problem = make_problem(Phi, y, qid, parameters, sample_weight, query_weight)
         start = np.zeros(Phi.shape[1])
         start[: len(weights)] = weights
         result = problem.minimize(inner, start, callback)
@@ -100,7 +100,7 @@ def _gaps(
     if isinstance(loss, Hinge):
         # Which subgradient gives the bound is not known; but as at most all its pairs pull at it,
         # no element exceeds its number of pairs, the curvature of all pairs at zero.
-        pairs = loss.smoothed(1.0).evaluate(np.zeros(loss.n_samples)).hessian_diagonal
+        pairs = loss.smoothed().evaluate(objective.X.zeros()).hessian_diagonal
         return result.dual_gap, unit * factor.bound(pairs)
     evaluation = objective.evaluate(result.weights)
     gap, gradient = max(evaluation.duality_gap, result.dual_gap), evaluation.loss.gradient

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..pairs.query_columns import query_column, without_column
 from ..pairs.weights import row_weights
 from ..solvers import CuttingPlanes, Iteration, SolverResult
-from .matrix import DesignMatrix
+from .design_matrix import DesignMatrix
 from .parameters import Parameters
-from .training import Problem, warn_unless_converged
+from .training import Problem, make_problem, warn_unless_converged
 
 Vector = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def ranksvm_path(
         raise TypeError(f"ranksvm_path has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
-    problem = Problem(
+    problem = make_problem(
         DesignMatrix.from_array(X),
         np.ascontiguousarray(y, dtype=np.float64),
         qid,
@@ -156,14 +156,14 @@ def solve_grid(
         Of the parameters solved for.
     result : SolverResult
     """
-    objective, w0 = problem.objective, None
-    planes = CuttingPlanes(objective.size, objective.n_threads)
+    w0 = None
+    planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads)
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
-    c = objective.c / of_each[order[0]].C
+    unit = problem.objective.c / of_each[order[0]].C
     for place in order:
         C = of_each[place].C
-        planes.rescale(c * C / objective.c)
-        objective.c = float(c * C)
+        planes.rescale(unit * C / problem.objective.c)
+        problem = problem.with_c(unit * C)
         watch = None if callback is None else _with_C(callback, C)
         result = problem.minimize(of_each[place], w0, watch, planes)
         yield place, result

@@ -12,19 +12,17 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
-from ..threads import one_blas_thread
-
-if TYPE_CHECKING:
-    from ..pairs.losses import SmoothEvaluation
-    from .matrix import DesignMatrix
+from ..pairs.sweeps import BlockSweep
+from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -33,8 +31,26 @@ BLOCK_BYTES = 1 << 20
 LONG_QUERY_BYTES = 1 << 28
 
 
+class Rows(Protocol):
+    """A matrix that copies blocks of its rows."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, number of features."""
+
+    def gather(
+        self,
+        rows: tuple[int, int, NDArray[np.int64] | None],
+        columns: tuple[int, int],
+        shift: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        dtype: type[np.floating],
+    ) -> Floats:
+        """Copy a block of ``(X - shift) * scale``, dense."""
+
+
 def weight_space_hessian(
-    X: DesignMatrix,
+    X: Rows,
     loss: SmoothEvaluation,
     shift: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -48,7 +64,7 @@ def weight_space_hessian(
 
     Parameters
     ----------
-    X : DesignMatrix of shape (n_samples, n_features)
+    X : Rows of shape (n_samples, n_features)
     loss : SmoothEvaluation
     shift, scale : ndarray of shape (n_features,)
     dtype : numpy.float32 or numpy.float64
@@ -59,67 +75,91 @@ def weight_space_hessian(
     -------
     ndarray of shape (n_features, n_features)
     """
+    sweep = _block_sweep(loss)
+    Z = _StandardizedRows(X, sweep, sweep.rows(), shift, scale, dtype)
     d = X.shape[1]
-    order = loss.order  # by score, so that a sweep takes the rows as they lie
-    item = np.dtype(dtype).itemsize
-    max_rows = int(np.clip(BLOCK_BYTES // (item * max(d, 1)), 256, 1 << 14))
-
-    def gather(rows: tuple[int, int], columns: tuple[int, int] = (0, d)) -> Floats:
-        return X.gather((*rows, order), columns, shift, scale, dtype)
+    max_rows = int(np.clip(BLOCK_BYTES // (Z.itemsize * max(d, 1)), 256, 1 << 14))
 
     def block_product(queries: tuple[int, int]) -> Floats:
         first, last = (int(place) for place in loss.groups.indptr[list(queries)])
-        Z = gather((first, last))
-        NZ = np.empty_like(Z)
-        loss.half_laplacian(queries, Z, NZ)
-        return Z.T @ NZ
+        block = Z.gather((first, last))
+        moved = np.empty_like(block)
+        sweep.half_laplacian(*queries, block, 0, d, moved)
+        return block.T @ moved
 
     blocks, long_queries = _blocks(loss.groups, max_rows)
     hessian = np.zeros((d, d))
     for part in map_in_order(block_product, blocks, n_threads):
         hessian += part
     for query in long_queries:
-        begin, end = (int(place) for place in loss.groups.indptr[query : query + 2])
-        width = int(np.clip(LONG_QUERY_BYTES // (2 * item * (end - begin)), 1, d))
+        n_rows = int(np.diff(loss.groups.indptr[query : query + 2])[0])
+        width = int(np.clip(LONG_QUERY_BYTES // (2 * Z.itemsize * n_rows), 1, d))
         for columns in _ranges(0, d, width):
             hessian[:, slice(*columns)] += _long_query_product(
-                gather, loss, query, (begin, end), columns, d, max_rows, n_threads
+                Z, loss, query, columns, max_rows, n_threads
             )
     symmetric: Matrix = hessian + hessian.T
     symmetric *= loss.curvature
     return symmetric
 
 
+@dataclass(frozen=True, eq=False)
+class _StandardizedRows:
+    """``Z = (X - shift) * scale``, by score, so that a sweep takes the rows as they lie."""
+
+    X: Rows
+    sweep: BlockSweep
+    order: NDArray[np.int64]
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    dtype: type[np.floating]
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+    def gather(self, places: tuple[int, int], columns: tuple[int, int] | None = None) -> Floats:
+        columns = columns or (0, self.X.shape[1])
+        return self.X.gather((*places, self.order), columns, self.shift, self.scale, self.dtype)
+
+
+def _block_sweep(loss: SmoothEvaluation) -> BlockSweep:
+    if not isinstance(loss.sweep, BlockSweep):
+        raise TypeError("X is on the host, where its preference pairs must be, too")
+    return loss.sweep
+
+
 def _long_query_product(
-    gather: Callable[..., Floats],
+    Z: _StandardizedRows,
     loss: SmoothEvaluation,
     query: int,
-    places: tuple[int, int],
     columns: tuple[int, int],
-    d: int,
     max_rows: int,
     n_threads: int,
 ) -> Matrix:
     """Return ``Z' N Z[:, columns]`` for one query that is longer than a block."""
-    begin, end = places
+    begin, end = (int(place) for place in loss.groups.indptr[query : query + 2])
+    d = Z.X.shape[1]
     row_blocks = list(_ranges(begin, end, max_rows))
-    Z = np.concatenate(
-        list(map_in_order(lambda rows: gather(rows, columns), row_blocks, n_threads))
+    panel = np.concatenate(
+        list(map_in_order(lambda places: Z.gather(places, columns), row_blocks, n_threads))
     )
-    NZ = np.empty_like(Z)
-    panels = _ranges(0, Z.shape[1], _panel_width(Z, loss.n_levels(query)))
-    for _ in map_in_order(
-        lambda panel: loss.half_laplacian((query, query + 1), Z, NZ, panel), panels, n_threads
-    ):
+    moved = np.empty_like(panel)
+
+    def move(part: tuple[int, int]) -> None:
+        Z.sweep.half_laplacian(query, query + 1, panel, *part, moved)
+
+    parts = _ranges(0, panel.shape[1], _panel_width(panel, loss.n_levels(query)))
+    for _ in map_in_order(move, parts, n_threads):
         pass
 
-    def product(rows: tuple[int, int]) -> Floats:
-        block = slice(rows[0] - begin, rows[1] - begin)
-        whole = Z[block] if columns == (0, d) else gather(rows)
-        part: Floats = whole.T @ NZ[block]
+    def product(places: tuple[int, int]) -> Floats:
+        block = slice(places[0] - begin, places[1] - begin)
+        whole = panel[block] if columns == (0, d) else Z.gather(places)
+        part: Floats = whole.T @ moved[block]
         return part
 
-    total = np.zeros((d, Z.shape[1]))
+    total = np.zeros((d, panel.shape[1]))
     for part in map_in_order(product, row_blocks, n_threads):
         total += part
     return total
@@ -149,22 +189,3 @@ def _blocks(groups: QueryGroups, max_rows: int) -> tuple[list[tuple[int, int]], 
             blocks.append((query, end))
         query = max(end, query + 1)
     return blocks, too_long
-
-
-def map_in_order(
-    function: Callable[[Any], Any], tasks: Iterable[Any], n_threads: int
-) -> Iterator[Any]:
-    """Map on threads with results in order, with every matrix product on one thread."""
-    with one_blas_thread():
-        if n_threads == 1:
-            yield from map(function, tasks)
-            return
-        # Few tasks are in flight at a time, so that few results wait in memory.
-        with ThreadPoolExecutor(n_threads) as pool:
-            waiting = []
-            for task in tasks:
-                waiting.append(pool.submit(function, task))
-                if len(waiting) > 2 * n_threads:
-                    yield waiting.pop(0).result()
-            for future in waiting:
-                yield future.result()

@@ -1,128 +1,55 @@
-"""The design matrix X: one face for dense and sparse rows in single and double precision."""
+"""What an objective needs of X, wherever it lives: on the host, on a device, or seen in part."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
-from .hessian import weight_space_hessian
-from .views import LastProduct, ScaledColumns, TakenRows
-
-if TYPE_CHECKING:
-    from ..pairs.losses import SmoothEvaluation
+from ..pairs.losses import SmoothEvaluation
+from ..pairs.preferences import Preferences
+from ..pairs.sweeps import Pairs, Scores
 
 Vector = NDArray[np.float64]
 
 
-class DesignMatrix:
-    """Products with X, which stays where and as it is.
+class Matrix(Protocol):
+    """The design matrix X, touched only through products.
 
-    X is touched only through these products, so that nothing above needs to know how it is stored.
-    Sums are in float64 whatever the storage, and the same to the last bit for every number of
-    threads.
-
-    Attributes
-    ----------
-    shape : tuple of (n_samples, n_features)
-    n_stored : int
-        Number of stored values.
-    device : None
-        X is on the host.
+    What has a number for each feature is a NumPy vector on the host; what has one for each row
+    lives where X does. All is float64, and so are all sums, whatever the storage of X; none depends
+    on the number of threads.
     """
 
-    device = None
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, number of features."""
 
-    def __init__(self, core: Any, shape: tuple[int, int], n_stored: int) -> None:
-        self._core = core
-        self.shape = shape
-        self.n_stored = n_stored
+    @property
+    def n_stored(self) -> int:
+        """Number of stored values."""
 
-    @classmethod
-    def from_array(cls, X: Any) -> DesignMatrix:
-        """View an array as a design matrix.
+    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> Pairs:
+        """Return the preference pairs of the rows, where scores will be."""
 
-        Parameters
-        ----------
-        X : ndarray (C-contiguous) or SciPy CSR matrix, of shape (n_samples, n_features), float32 \
-or float64
-
-        Raises
-        ------
-        TypeError
-            If X is anything else: nothing is converted silently.
-        """
-        if isinstance(X, np.ndarray):
-            kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
-            if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
-                raise TypeError("X must be a C-contiguous matrix of float32 or float64")
-            return cls(kind(X), X.shape, X.size)
-        if getattr(X, "format", None) == "csr":
-            return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1])
-        raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
-
-    @classmethod
-    def from_csr(
-        cls, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
-    ) -> DesignMatrix:
-        """View the three arrays of a CSR matrix; index arrays both int32 or both int64."""
-        kinds = {
-            ("f4", "i4"): _core.CsrMatrix32,
-            ("f8", "i4"): _core.CsrMatrix64,
-            ("f4", "i8"): _core.CsrMatrix32Long,
-            ("f8", "i8"): _core.CsrMatrix64Long,
-        }
-        if indptr.dtype != indices.dtype:
-            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
-        kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
-        if kind is None:
-            raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
-        core = kind(indptr, indices, values, n_features)
-        return cls(core, (len(indptr) - 1, n_features), int(indptr[-1]))
-
-    def take(self, rows: NDArray[np.int64]) -> DesignMatrix:
-        """View some of the rows, in any order, without copying them."""
-        share = len(rows) / max(self.shape[0], 1)
-        core = TakenRows(self._core, rows, self.shape[0])
-        return DesignMatrix(core, (len(rows), self.shape[1]), round(share * self.n_stored))
-
-    def scaled(self, scale: Vector) -> DesignMatrix:
-        """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
-        return DesignMatrix(ScaledColumns(self._core, scale), self.shape, self.n_stored)
-
-    def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
-        """View several parts of the rows, that share a product with the same weights."""
-        shared = DesignMatrix(LastProduct(self._core), self.shape, self.n_stored)
-        return [shared.take(part) for part in rows]
-
-    def zeros(self) -> Vector:
+    def zeros(self) -> Scores:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
-        return np.zeros(self.shape[0])
 
-    def dot(self, w: Vector, n_threads: int = 1) -> Vector:
+    def dot(self, w: Vector, n_threads: int = 1) -> Scores:
         """Return ``X @ w``, of shape (n_samples,)."""
-        product: Vector = self._core.dot(w, n_threads=n_threads)
-        return product
 
-    def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
+    def t_dot(self, u: Scores, n_threads: int = 1) -> Vector:
         """Return ``X.T @ u``, of shape (n_features,)."""
-        product: Vector = self._core.t_dot(u, n_threads=n_threads)
-        return product
 
-    def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
+    def t_dot_squares(self, u: Scores, v: Scores, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
-        both: Vector = self._core.t_dot_squares(u, v, n_threads=n_threads)
-        return both[:, 0].copy(), both[:, 1].copy()
 
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
 
-        Constant columns get the factor 1.
+        Constant columns get the factor 1. It takes a pass over X, once.
         """
-        share = np.full(self.shape[0], 1.0 / self.shape[0])
-        return column_scales(*self.t_dot_squares(share, share, n_threads))
 
     def hessian(
         self,
@@ -134,31 +61,11 @@ or float64
     ) -> NDArray[np.float64]:
         """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of the loss.
 
-        See `ranksvm.linear.hessian.weight_space_hessian`.
+        `dtype` is the precision of the products, numpy.float32 or numpy.float64.
         """
-        return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
 
-    def gather(
-        self,
-        rows: tuple[int, int, NDArray[np.int64] | None],
-        columns: tuple[int, int],
-        shift: Vector,
-        scale: Vector,
-        dtype: type[np.floating],
-    ) -> NDArray[np.floating]:
-        """Copy a block of ``(X - shift) * scale``, dense.
-
-        Parameters
-        ----------
-        rows : tuple (first, last, order)
-            The rows ``order[first:last]``, or ``first:last`` where order is None.
-        columns : tuple (first, last)
-        shift, scale : ndarray of shape (n_features,)
-        dtype : numpy.float32 or numpy.float64
-        """
-        gather = self._core.gather32 if dtype is np.float32 else self._core.gather64
-        block: NDArray[np.floating] = gather(*rows, *columns, shift, scale)
-        return block
+    def scaled(self, scale: Vector) -> Matrix:
+        """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
 
 
 def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:

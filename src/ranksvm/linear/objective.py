@@ -2,12 +2,12 @@
 
 ::
 
-    P(w) = 0.5 |w|^2 + c * L(X w)
+    P(w) = R(w) + c * L(X w),    R(w) = 0.5 |w|^2
 
 For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the optimum from below
 (:eq:`dual`)::
 
-    D = c * (L(s) - g's) - 0.5 |c X'g|^2  <=  min P.
+    D = c * (L(s) - g's) - R*(-c X'g)  <=  min P.
 
 At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared norm of the
 (sub)gradient of P (:eq:`distance`): the certificate costs nothing. An epsilon-subgradient, such as
@@ -16,103 +16,113 @@ that of a smoothed hinge, does as well, and loosens the bound by ``c * epsilon``
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays.matrix import ArrayMatrix
-from ..pairs.losses import Hinge, LossEvaluation, SmoothedHinge, SmoothEvaluation, SquaredHinge
-from .matrix import DesignMatrix
+from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.sweeps import Scores
+from .matrix import Matrix
+from .penalties import SQUARED_NORM, Penalty
 
 Vector = NDArray[np.float64]
-Matrix = DesignMatrix | ArrayMatrix
-Scores = Any  # one number for each row, where the loss lives: of NumPy, or of a device's library
-Loss = SquaredHinge | SmoothedHinge | Hinge
 
 
+@dataclass(frozen=True, eq=False)
 class LinearObjective:
-    """The objective of a linear ranker.
+    """The objective of a linear ranker; immutable.
 
     Parameters
     ----------
-    X : DesignMatrix, ArrayMatrix, ndarray or CSR matrix of shape (n_samples, n_features)
-    loss : SquaredHinge, SmoothedHinge or Hinge
-        On the device of X.
+    X : Matrix of shape (n_samples, n_features)
+    loss : PairLoss
+        Of pairs that live where X does.
     c : float
         Weight of the loss.
     n_threads : int, default=1
+    penalty : Penalty, optional
+        R; by default ``0.5 |w|^2``.
     """
 
-    def __init__(self, X: ArrayLike | Matrix, loss: Loss, c: float, n_threads: int = 1) -> None:
-        if not isinstance(X, (DesignMatrix, ArrayMatrix)):
-            X = DesignMatrix.from_array(X)
-        self.X: Matrix = X
-        self.loss = loss
-        self.c = float(c)
-        self.n_threads = n_threads
+    X: Matrix
+    loss: PairLoss
+    c: float
+    n_threads: int = 1
+    penalty: Penalty = SQUARED_NORM
 
-    def with_loss(self, loss: Loss) -> LinearObjective:
+    def with_loss(self, loss: PairLoss) -> LinearObjective:
         """Return the same objective with another loss."""
-        other = copy.copy(self)
-        other.loss = loss
-        return other
+        return replace(self, loss=loss)
+
+    def with_c(self, c: float) -> LinearObjective:
+        """Return the same objective with another weight of the loss."""
+        return replace(self, c=c)
 
     @property
     def size(self) -> int:
         """Number of weights."""
         return self.X.shape[1]
 
-    @cached_property
-    def standardization(self) -> tuple[Vector, Vector]:
-        """Shift and scale of each feature, as used for the explicit Hessian."""
-        return self.X.standardization(self.n_threads)
-
     def evaluate(self, w: ArrayLike) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,)."""
         weights = np.ascontiguousarray(w, dtype=np.float64)
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
+        return self.at(weights, scores)
+
+    def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
+        """Evaluate the objective at weights whose scores are known."""
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
 
     def smoothed(self) -> LinearObjective:
         """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
-        return self.with_loss(self.loss.smoothed()) if isinstance(self.loss, Hinge) else self
+        loss = self.loss.smoothed()
+        return self if loss is self.loss else self.with_loss(loss)
 
 
+@dataclass(frozen=True, eq=False)
 class LinearEvaluation:
-    """The objective at given weights.
+    """The objective at given weights; immutable, every part computed at most once.
 
     Attributes
     ----------
+    objective : LinearObjective
     weights : ndarray of shape (n_features,)
     scores : array of shape (n_samples,)
         Where the loss lives.
-    value : float
+    loss : LossEvaluation
+    known_slope : ndarray of shape (n_features,) or None
+        The gradient ``c X'g`` of the loss by the weights, if a pass over X has brought it already.
     """
 
-    def __init__(
-        self, objective: LinearObjective, weights: Vector, scores: Scores, loss: LossEvaluation
-    ) -> None:
-        self.weights, self.scores = weights, scores
-        self.loss = loss
-        self._objective = objective
-        self.value: float = 0.5 * float(weights @ weights) + objective.c * loss.value
+    objective: LinearObjective
+    weights: Vector
+    scores: Scores
+    loss: LossEvaluation
+    known_slope: Vector | None = None
+
+    @cached_property
+    def value(self) -> float:
+        """The objective ``P(w)``."""
+        return self.objective.penalty.value(self.weights) + self.objective.c * self.loss.value
+
+    @cached_property
+    def _slope(self) -> Vector:
+        if self.known_slope is not None:
+            return self.known_slope
+        X, c = self.objective.X, self.objective.c
+        return c * X.t_dot(self.loss.gradient, self.objective.n_threads)
 
     @cached_property
     def gradient(self) -> Vector:
         """The (sub)gradient ``w + c X'g``, of shape (n_features,)."""
-        objective = self._objective
-        return self.weights + objective.c * objective.X.t_dot(
-            self.loss.gradient, objective.n_threads
-        )
+        return self.objective.penalty.gradient(self.weights) + self._slope
 
     @cached_property
     def distance(self) -> float:
         """The part of the gap that comes from the weights: half the squared gradient."""
-        return 0.5 * float(self.gradient @ self.gradient)
+        return self.objective.penalty.gap(self.weights, -self._slope)
 
     @property
     def absolute_gap(self) -> float:
@@ -122,13 +132,12 @@ class LinearEvaluation:
     @property
     def plane(self) -> tuple[Vector, float]:
         """The plane that touches ``c * L(X w)`` here from below: its slope and offset."""
-        offset = self._objective.c * (self.loss.offset - self.loss.slack)
-        return self.gradient - self.weights, offset
+        return self._slope, self.objective.c * (self.loss.offset - self.loss.slack)
 
     @property
     def rounding(self) -> float:
         """How exactly the value and its bound are known."""
-        return self._objective.c * self.loss.rounding
+        return self.objective.c * self.loss.rounding
 
     @property
     def lower_bound(self) -> float:
@@ -143,16 +152,12 @@ class LinearEvaluation:
     @property
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing, not from the weights."""
-        return self._objective.c * (self.loss.smoothing + self.loss.slack)
+        return self.objective.c * (self.loss.smoothing + self.loss.slack)
 
     def narrowed(self, ratio: float) -> LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
-        loss = self._objective.loss
-        assert isinstance(loss, SmoothedHinge)
-        objective = self._objective.with_loss(loss.with_width(ratio * loss.width))
-        return LinearEvaluation(
-            objective, self.weights, self.scores, objective.loss.evaluate(self.scores)
-        )
+        objective = self.objective.with_loss(self.objective.loss.narrowed(ratio))
+        return objective.at(self.weights, self.scores)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
@@ -162,33 +167,32 @@ class LinearEvaluation:
 
     def image(self, p: Vector) -> Scores:
         """Return ``X p``, how the scores move when the weights move along p."""
-        return self._objective.X.dot(p, self._objective.n_threads)
+        return self.objective.X.dot(p, self.objective.n_threads)
 
     def hessian_product(self, p: Vector, image: Scores | None = None) -> Vector:
         """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX`` (:eq:`hessian`).
 
         `image` is ``X p``, if it is known already.
         """
-        objective = self._objective
+        objective = self.objective
         scores = self.image(p) if image is None else image
-        curvature = self._smooth_loss.hessian_product(scores)
-        product = objective.X.t_dot(curvature, objective.n_threads)
+        curved = self._smooth_loss.hessian_product(scores)
+        product = objective.X.t_dot(curved, objective.n_threads)
         product *= objective.c
-        product += p
+        product += objective.penalty.curvature(self.weights) * p
         return product
 
-    @cached_property
-    def hessian_diagonal_bound(self) -> Vector:
-        """Bound the diagonal of the Hessian: ``1 + c (X * X)' diag(H)``, pairs taken singly.
+    def with_metric(self) -> tuple[LinearEvaluation, Vector]:
+        """Return this with its gradient known, and a bound of the diagonal of its Hessian.
 
-        The same pass over X yields the gradient: ask for this first.
+        The bound is ``1 + c (X * X)' diag(H)``, pairs taken singly. Both come from one pass over X.
         """
-        objective = self._objective
+        objective = self.objective
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
-        self.gradient = self.weights + objective.c * product
-        return 1 + objective.c * squares
+        bound = objective.penalty.curvature(self.weights) + objective.c * squares
+        return replace(self, known_slope=objective.c * product), bound
 
     def hessian(self) -> NDArray[np.float64]:
         """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""
@@ -211,23 +215,24 @@ class LinearEvaluation:
             ``diag(scale) (I + c X'HX) diag(scale)``.
         scale : ndarray of shape (n_features,)
         """
-        objective = self._objective
-        shift, scale = objective.standardization
-        scaled = objective.X.hessian(self._smooth_loss, shift, scale, dtype, objective.n_threads)
-        scaled *= objective.c
-        scaled[np.diag_indices_from(scaled)] += scale**2
+        X, n_threads = self.objective.X, self.objective.n_threads
+        shift, scale = X.standardization(n_threads)
+        scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
+        scaled *= self.objective.c
+        scaled[np.diag_indices_from(scaled)] += (
+            self.objective.penalty.curvature(self.weights) * scale**2
+        )
         return scaled, scale
 
     def along(self, p: Vector, image: Scores | None = None) -> Line:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
-        return Line(self._objective, self, p, self.image(p) if image is None else image)
+        return Line(self, p, self.image(p) if image is None else image)
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
     """The objective along a direction: a trial costs a sweep over the scores, no pass over X."""
 
-    objective: LinearObjective
     start: LinearEvaluation
     direction: Vector
     image: Scores
@@ -237,17 +242,16 @@ class Line:
         """The derivative at the start."""
         return self._slope(self.start)
 
-    def _slope(self, evaluation: LinearEvaluation) -> float:
-        slope = float(evaluation.weights @ self.direction)
-        return slope + self.objective.c * float(evaluation.loss.gradient @ self.image)
+    def _slope(self, there: LinearEvaluation) -> float:
+        objective = self.start.objective
+        slope = float(objective.penalty.gradient(there.weights) @ self.direction)
+        return slope + objective.c * float(there.loss.gradient @ self.image)
 
     def trial(self, step: float) -> Trial:
         """Evaluate at ``w + step * p``."""
         weights = self.start.weights + step * self.direction
-        scores = self.start.scores + step * self.image
-        loss = self.objective.loss.evaluate(scores)
-        evaluation = LinearEvaluation(self.objective, weights, scores, loss)
-        return Trial(step, self._slope(evaluation), -0.5 * self.slope, evaluation)
+        there = self.start.objective.at(weights, self.start.scores + step * self.image)
+        return Trial(step, self._slope(there), -0.5 * self.slope, there)
 
 
 @dataclass(frozen=True, eq=False)

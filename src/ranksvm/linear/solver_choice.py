@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.losses import Hinge
 from ..solvers import (
     CuttingPlanes,
+    Objective,
     Progress,
     SolverResult,
     bundle,
@@ -18,7 +18,7 @@ from ..solvers import (
     planes_last,
     trust_region,
 )
-from .objective import LinearObjective, Matrix
+from .matrix import Matrix
 from .parameters import Parameters
 
 Vector = NDArray[np.float64]
@@ -27,15 +27,16 @@ SMOOTH_SOLVERS = {"newton": newton, "trust_region": trust_region}
 
 @dataclass(frozen=True)
 class SolverChoice:
-    """A solver by its name, and what it needs to know."""
+    """A solver by its name, and what it needs to know: whether the loss has kinks, above all."""
 
     name: str
+    kinks: bool
     fallback: str = ""
     n_planes: int = 0
 
     def minimize(
         self,
-        objective: LinearObjective,
+        objective: Objective,
         w0: Vector,
         progress: Progress,
         planes: CuttingPlanes | None = None,
@@ -48,7 +49,7 @@ class SolverChoice:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
         minimize = SMOOTH_SOLVERS[self.name]
-        if isinstance(objective.loss, Hinge):
+        if self.kinks:
             return planes_last(minimize, objective, w0, progress, planes=planes)
         return minimize(objective, w0, progress)
 
@@ -67,16 +68,17 @@ def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     than 20 of them. A plane costs two passes, and a sweep that takes the time of some 40
     multiplications per row. With few rows planes always begin, since they are more exact.
     """
+    kinks = parameters.loss == "hinge"
     if parameters.solver != "auto":
-        return SolverChoice(parameters.solver)
+        return SolverChoice(parameters.solver, kinks)
     n, d = X.shape
     newton_step = n * d**2 / 10 + d**3 / 30
-    n_steps, n_products = (10, 1000) if parameters.loss == "hinge" else (6, 300)
+    n_steps, n_products = (10, 1000) if kinks else (6, 300)
     explicit = d <= 8192 and n_steps * newton_step <= n_products * 2 * X.n_stored
     smooth = "newton" if explicit else "trust_region"
-    if parameters.loss != "hinge":
-        return SolverChoice(smooth)
+    if not kinks:
+        return SolverChoice(smooth, kinks)
     n_planes = n_steps * newton_step / (2 * X.n_stored + 40 * n)
     if explicit and n_planes < 20 and n >= 1000:
-        return SolverChoice(smooth)
-    return SolverChoice("auto", smooth, int(np.clip(n_planes, 100, 200)))
+        return SolverChoice(smooth, kinks)
+    return SolverChoice("auto", kinks, smooth, int(np.clip(n_planes, 100, 200)))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..pairs.losses import Hinge, PairLoss, SquaredHinge
+from ..pairs.losses import Hinge, SquaredHinge
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
+from ..pairs.sweeps import Pairs
 from ..pairs.weights import per_query_weight
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
-from .objective import LinearObjective, Matrix
+from .matrix import Matrix
+from .objective import LinearObjective
 from .parameters import Parameters
-from .solver_choice import choose_solver
-
-if TYPE_CHECKING:
-    from ..arrays.device import ArrayDevice
+from .solver_choice import SolverChoice, choose_solver
 
 Vector = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def train(
 
     Parameters
     ----------
-    X : DesignMatrix or ArrayMatrix of shape (n_samples, n_features)
+    X : Matrix of shape (n_samples, n_features)
         Where it is, the loss is computed, too.
     y : ndarray of shape (n_samples,), float64
     qid : array-like of shape (n_samples,) or None
@@ -75,45 +75,36 @@ def train(
     ConvergenceWarning
         If the solver stopped before the relative duality gap reached `tol`.
     """
-    problem = Problem(X, y, qid, parameters, sample_weight, query_weight)
+    problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
     result = problem.minimize(parameters, w0, callback)
     warn_unless_converged(result, parameters)
     return Fit(result, problem.n_pairs, problem.n_queries)
 
 
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Training data made ready for the solvers.
-
-    Parameters
-    ----------
-    X, y, qid, parameters, sample_weight, query_weight
-        As for `train`.
 
     Attributes
     ----------
     objective : LinearObjective
     n_pairs : int or float
-    n_queries : int
+        Number, or total weight, of the pairs.
+    choice : SolverChoice
     """
 
-    def __init__(
-        self,
-        X: Matrix,
-        y: Vector,
-        qid: ArrayLike | None,
-        parameters: Parameters,
-        sample_weight: Vector | None = None,
-        query_weight: ArrayLike | None = None,
-    ) -> None:
-        n_threads = resolve_threads(parameters.n_threads)
-        groups = QueryGroups.from_qid(qid, X.shape[0])
-        weights = per_query_weight(query_weight, groups)
-        loss, c, self.n_pairs = weighted_loss(
-            parameters, y, groups, sample_weight, weights, n_threads, X.device
-        )
-        self.n_queries = groups.n_queries
-        self.objective = LinearObjective(X, loss, c, n_threads)
-        self._choice = choose_solver(X, parameters)
+    objective: LinearObjective
+    n_pairs: int | float
+    choice: SolverChoice
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, with and without preference pairs."""
+        return self.objective.loss.pairs.groups.n_queries
+
+    def with_c(self, c: float) -> Problem:
+        """Return the same problem with another weight of the loss."""
+        return replace(self, objective=self.objective.with_c(c))
 
     def minimize(
         self,
@@ -129,65 +120,69 @@ class Problem:
         start = np.zeros(self.objective.size) if w0 is None else w0
         # What overflows shows in the gap.
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            return self._choice.minimize(self.objective, start, progress, planes)
+            return self.choice.minimize(self.objective, start, progress, planes)
 
 
-def weighted_loss(
-    parameters: Parameters,
+def make_problem(
+    X: Matrix,
     y: Vector,
-    groups: QueryGroups,
-    sample_weight: Vector | None,
-    query_weight: Vector | None,
-    n_threads: int,
-    device: ArrayDevice | None = None,
-) -> tuple[Hinge | SquaredHinge, float, int | float]:
-    """Return the loss, its weight c, and the number (total weight) of the pairs.
+    qid: ArrayLike | None,
+    parameters: Parameters,
+    sample_weight: Vector | None = None,
+    query_weight: ArrayLike | None = None,
+) -> Problem:
+    """Make training data ready for the solvers; the arguments are those of `train`."""
+    n_threads = resolve_threads(parameters.n_threads)
+    groups = QueryGroups.from_qid(qid, X.shape[0])
+    preferences = Preferences(
+        y, groups, sample_weight, per_query_weight(query_weight, groups), parameters.pair_weight
+    )
+    pairs, c, n_pairs = weighted_pairs(
+        preferences, parameters, lambda which: X.pairs(which, parameters.counting, n_threads)
+    )
+    loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
+    objective = LinearObjective(X, loss, c, n_threads)
+    return Problem(objective, n_pairs, choose_solver(X, parameters))
+
+
+def weighted_pairs(
+    preferences: Preferences, parameters: Parameters, make_pairs: Callable[[Preferences], Pairs]
+) -> tuple[Pairs, float, int | float]:
+    """Return the pairs of a loss, its weight c, and the number (total weight) of the pairs.
 
     With n rows, N pairs, N_q pairs of query q and R queries that have pairs, a pair weighs
     ``C n / N`` for ``normalize="documents"``, ``C / N`` for "pairs", ``C / (R N_q)`` for "queries"
     and ``C`` for None. With weights, rows, pairs and queries count as often as they weigh, just as
     if they had been repeated; pairs weighted by gaps, times ``y_i - y_j``.
     """
-
-    def loss_of(query_weight: Vector | None) -> Hinge | SquaredHinge:
-        return (Hinge if parameters.loss == "hinge" else SquaredHinge)(
-            y,
-            groups,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pair_weight=parameters.pair_weight,
-            counting=parameters.counting,
-            n_threads=n_threads,
-            device=device,
-        )
-
-    loss = loss_of(query_weight)
-    _require_pairs(loss)
-    C, N = float(parameters.C), loss.n_pairs
+    pairs = make_pairs(preferences)
+    _require_pairs(pairs)
+    C, N = float(parameters.C), pairs.n_pairs
     if parameters.normalize is None:
-        return loss, C, N
+        return pairs, C, N
     if parameters.normalize == "pairs":
-        return loss, C / N, N
+        return pairs, C / N, N
     if parameters.normalize == "documents":
-        return loss, C * _n_rows(groups, sample_weight, query_weight) / N, N
-    per_query = loss.pairs_per_query
-    weight = np.ones(groups.n_queries) if query_weight is None else query_weight
+        return pairs, C * _n_rows(preferences) / N, N
+    per_query, weight = pairs.pairs_per_query, preferences.query_weight
+    if weight is None:
+        weight = np.ones(len(per_query))
     has_pairs = per_query > 0
     share = np.divide(weight**2, per_query, out=np.zeros_like(weight), where=has_pairs)
-    return loss_of(share), C / float(weight[has_pairs].sum()), N
+    shared = make_pairs(replace(preferences, query_weight=share))
+    return shared, C / float(weight[has_pairs].sum()), N
 
 
-def _n_rows(
-    groups: QueryGroups, sample_weight: Vector | None, query_weight: Vector | None
-) -> float:
-    if query_weight is None:
-        return groups.n_samples if sample_weight is None else float(sample_weight.sum())
-    rows = groups.per_row(query_weight)
-    return float(rows.sum() if sample_weight is None else rows @ sample_weight)
+def _n_rows(preferences: Preferences) -> float:
+    groups, weight = preferences.groups, preferences.sample_weight
+    if preferences.query_weight is None:
+        return groups.n_samples if weight is None else float(weight.sum())
+    rows = groups.per_row(preferences.query_weight)
+    return float(rows.sum() if weight is None else rows @ weight)
 
 
-def _require_pairs(loss: PairLoss) -> None:
-    N = loss.n_pairs
+def _require_pairs(pairs: Pairs) -> None:
+    N, n_samples = pairs.n_pairs, pairs.groups.n_samples
     if 1e-300 < N < 1e300:
         return
     if N != 0:
@@ -195,10 +190,10 @@ def _require_pairs(loss: PairLoss) -> None:
             f"the pairs weigh {N:g} in all, which is beyond floating point; scale the weights, or "
             "y if its gaps are weights"
         )
-    if loss.n_samples < 2:
+    if n_samples < 2:
         raise ValueError(
             f"no preference pairs to learn from: a ranking needs at least 2 samples, found "
-            f"n_samples={loss.n_samples}"
+            f"n_samples={n_samples}"
         )
     raise ValueError(
         "no preference pairs to learn from: within every query all rows have the same label or "

@@ -5,96 +5,142 @@ A view offers the products of what it views, so that views of views work, too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+
 Vector = NDArray[np.float64]
+CoreMatrix: TypeAlias = (
+    _core.DenseMatrix32
+    | _core.DenseMatrix64
+    | _core.CsrMatrix32
+    | _core.CsrMatrix64
+    | _core.CsrMatrix32Long
+    | _core.CsrMatrix64Long
+)
 
 
-class _View:
-    """A view whose blocks are blocks of what it views."""
+class Block(NamedTuple):
+    """Rows and columns of ``(X - shift) * scale``.
 
-    _core: Any
+    Attributes
+    ----------
+    first, last : int
+    order : ndarray of int64, or None
+        The rows are ``order[first:last]``, or ``first:last``.
+    first_column, last_column : int
+    shift, scale : ndarray of shape (n_features,)
+    """
 
-    def gather32(self, *place: Any) -> NDArray[np.float32]:
-        """Copy a block, in single precision."""
-        block: NDArray[np.float32] = self._core.gather32(*self._of_viewed(*place))
-        return block
-
-    def gather64(self, *place: Any) -> Vector:
-        """Copy a block."""
-        block: Vector = self._core.gather64(*self._of_viewed(*place))
-        return block
-
-    def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
-        raise NotImplementedError
+    first: int
+    last: int
+    order: NDArray[np.int64] | None
+    first_column: int
+    last_column: int
+    shift: Vector
+    scale: Vector
 
 
-class TakenRows(_View):
+class Products(Protocol):
+    """What a matrix can do, stored or seen through a view."""
+
+    def dot(self, w: Vector, n_threads: int) -> Vector:
+        """Return ``X @ w``."""
+
+    def t_dot(self, u: Vector, n_threads: int) -> Vector:
+        """Return ``X.T @ u``."""
+
+    def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
+        """Return ``X.T @ u`` and ``(X * X).T @ v`` as two columns."""
+
+    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
+        """Copy a block, dense, as float32 or float64."""
+
+
+class Stored:
+    """A matrix of the core."""
+
+    def __init__(self, core: CoreMatrix) -> None:
+        self._core = core
+
+    def dot(self, w: Vector, n_threads: int) -> Vector:
+        """Return ``X @ w``."""
+        return self._core.dot(w, n_threads=n_threads)
+
+    def t_dot(self, u: Vector, n_threads: int) -> Vector:
+        """Return ``X.T @ u``."""
+        return self._core.t_dot(u, n_threads=n_threads)
+
+    def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
+        """Return ``X.T @ u`` and ``(X * X).T @ v`` as two columns."""
+        return self._core.t_dot_squares(u, v, n_threads=n_threads)
+
+    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
+        """Copy a block, dense, as float32 or float64."""
+        return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
+
+
+class TakenRows:
     """The matrix ``X[rows]``; a row may come more than once.
 
     Products with vectors pass over all of X; an explicit Hessian gathers the taken rows only.
     """
 
-    def __init__(self, core: Any, rows: NDArray[np.int64], n_samples: int) -> None:
-        self._core = core
+    def __init__(self, X: Products, rows: NDArray[np.int64], n_samples: int) -> None:
+        self._X = X
         self._rows = np.ascontiguousarray(rows, dtype=np.int64)
         self._n_samples = n_samples
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X[rows] @ w``."""
-        product: Vector = self._core.dot(w, n_threads=n_threads)[self._rows]
-        return product
+        return self._X.dot(w, n_threads)[self._rows]
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``X[rows].T @ u``."""
-        product: Vector = self._core.t_dot(self._spread(u), n_threads=n_threads)
-        return product
+        return self._X.t_dot(self._spread(u), n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
         """Return ``X[rows].T @ u`` and ``(X * X)[rows].T @ v`` as two columns."""
-        both: Vector = self._core.t_dot_squares(
-            self._spread(u), self._spread(v), n_threads=n_threads
-        )
-        return both
+        return self._X.t_dot_squares(self._spread(u), self._spread(v), n_threads)
+
+    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
+        """Copy a block, dense, as float32 or float64."""
+        if block.order is None:
+            return self._X.gather(block._replace(order=self._rows), dtype)
+        rows = self._rows[block.order[block.first : block.last]]
+        return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
 
     def _spread(self, u: Vector) -> Vector:
         return np.bincount(self._rows, u, self._n_samples).astype(np.float64, copy=False)
 
-    def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
-        first, last, order, *rest = place
-        if order is None:
-            return first, last, self._rows, *rest
-        return 0, last - first, self._rows[order[first:last]], *rest
 
-
-class ScaledColumns(_View):
+class ScaledColumns:
     """The matrix ``X * scale``, for positive factors of shape (n_features,)."""
 
-    def __init__(self, core: Any, scale: Vector) -> None:
-        self._core = core
+    def __init__(self, X: Products, scale: Vector) -> None:
+        self._X = X
         self._scale = scale
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``(X * scale) @ w``."""
-        product: Vector = self._core.dot(self._scale * w, n_threads=n_threads)
-        return product
+        return self._X.dot(self._scale * w, n_threads)
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``(X * scale).T @ u``."""
-        product: Vector = self._scale * self._core.t_dot(u, n_threads=n_threads)
-        return product
+        return self._scale * self._X.t_dot(u, n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
         """Return ``(X * scale).T @ u`` and the same of squares with v, as two columns."""
-        both: Vector = self._core.t_dot_squares(u, v, n_threads=n_threads)
+        both = self._X.t_dot_squares(u, v, n_threads)
         return both * np.stack([self._scale, self._scale**2], axis=1)
 
-    def _of_viewed(self, *place: Any) -> tuple[Any, ...]:
-        *block, shift, scale = place
-        return *block, shift / self._scale, scale * self._scale
+    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
+        """Copy a block, dense, as float32 or float64."""
+        shift, scale = block.shift / self._scale, block.scale * self._scale
+        return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
 
 
 class LastProduct:
@@ -103,15 +149,15 @@ class LastProduct:
     Not for several threads at a time.
     """
 
-    def __init__(self, core: Any) -> None:
-        self._core = core
+    def __init__(self, X: Products) -> None:
         self._last: tuple[Vector, Vector] | None = None
+        self._X = X
+        self.t_dot = X.t_dot
+        self.t_dot_squares = X.t_dot_squares
+        self.gather = X.gather
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``, to be left as it is."""
         if self._last is None or not np.array_equal(w, self._last[0]):
-            self._last = w.copy(), self._core.dot(w, n_threads=n_threads)
+            self._last = w.copy(), self._X.dot(w, n_threads)
         return self._last[1]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._core, name)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..pairs.losses import Hinge
+from ..pairs.core_pairs import CorePairs
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.weights import row_weights
 
@@ -90,21 +91,21 @@ def lost_pairs(
     labels, predicted = labels_and_scores(y, scores)
     groups = QueryGroups.from_qid(qid, len(labels))
     weights = row_weights("sample_weight", sample_weight, len(labels))
-    loss = Hinge(labels, groups, sample_weight=weights, n_threads=n_threads)
-    if not loss.n_pairs > 0:
+    pairs = CorePairs(Preferences(labels, groups, weights), n_threads=n_threads)
+    if not pairs.n_pairs > 0:
         raise ValueError("no preference pairs: within every query all labels are equal")
     # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
     # ones too.
-    swapped = active_pairs(loss, loss.sweep(predicted, "hinge", margin=0.0))
-    not_right = active_pairs(loss, loss.sweep(predicted, "hinge", margin=LEAST_MARGIN))
-    return swapped + (1 - ties) * (not_right - swapped), loss.pairs_per_query
+    swapped = active_pairs(pairs, pairs.sweep(predicted, "hinge", margin=0.0))
+    not_right = active_pairs(pairs, pairs.sweep(predicted, "hinge", margin=LEAST_MARGIN))
+    return swapped + (1 - ties) * (not_right - swapped), pairs.pairs_per_query
 
 
-def active_pairs(loss: Hinge, sweep: _core.Sweep) -> Vector:
+def active_pairs(pairs: CorePairs, sweep: _core.Sweep) -> Vector:
     """Return the weight of the active pairs of each query."""
     degree = sweep.degree()  # counts each pair in both its rows
-    by_place = degree if loss.groups.order is None else degree[loss.groups.order]
-    weight: Vector = np.add.reduceat(by_place, loss.groups.indptr[:-1]) / 2
+    by_place = degree if pairs.groups.order is None else degree[pairs.groups.order]
+    weight: Vector = np.add.reduceat(by_place, pairs.groups.indptr[:-1]) / 2
     return weight
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..pairs.losses import Hinge
+from ..pairs.core_pairs import CorePairs
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from .conventions import Conventions
 from .pairs import LEAST_MARGIN, active_pairs
@@ -65,8 +66,9 @@ class Ranking:
         self.starts: Index = groups.indptr[:-1]
         self.sizes: Index = np.diff(groups.indptr)
         self.rank = np.arange(1, len(labels) + 1) - np.repeat(self.starts, self.sizes)
-        self.loss = Hinge(labels, groups, sample_weight=sample_weight, n_threads=n_threads)
-        self._swapped = self.loss.sweep(scores, "hinge", margin=0.0)
+        preferences = Preferences(labels, groups, sample_weight)
+        self._pairs = CorePairs(preferences, n_threads=n_threads)
+        self._swapped = self._pairs.sweep(scores, "hinge", margin=0.0)
         self.order = self._falling(self._swapped)
         self._find_blocks(scores[self.order])
         if self.tied and conventions.ties in ("order", "pessimistic", "docid"):
@@ -164,20 +166,20 @@ class Ranking:
     @property
     def pairs(self) -> Vector:
         """Weight of the preference pairs of each query."""
-        return self.loss.pairs_per_query
+        return self._pairs.pairs_per_query
 
     @cached_property
     def swapped_pairs(self) -> Vector:
         """Weight of the pairs of each query with ``s_i < s_j``, though ``y_i > y_j``."""
-        return active_pairs(self.loss, self._swapped)
+        return active_pairs(self._pairs, self._swapped)
 
     @cached_property
     def tied_pairs(self) -> Vector:
         """Weight of the pairs of each query with ``s_i = s_j``, though ``y_i > y_j``."""
         if not self.tied:
             return np.zeros(len(self.starts))
-        sweep = self.loss.sweep(self.row_scores, "hinge", margin=LEAST_MARGIN)
-        return active_pairs(self.loss, sweep) - self.swapped_pairs
+        sweep = self._pairs.sweep(self.row_scores, "hinge", margin=LEAST_MARGIN)
+        return active_pairs(self._pairs, sweep) - self.swapped_pairs
 
     # Relevance
 
@@ -219,7 +221,7 @@ class Ranking:
     def ideal_gains(self) -> Vector:
         """The gain at each place, were the documents sorted by label."""
         self.require_gains("nDCG")
-        by_label = self._falling(self.loss.sweep(self.row_labels, "hinge", margin=0.0))
+        by_label = self._falling(self._pairs.sweep(self.row_labels, "hinge", margin=0.0))
         return self._gain(self.row_labels[by_label])
 
     def _gain(self, labels: Vector) -> Vector:

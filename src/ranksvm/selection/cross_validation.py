@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import grid_of, solve_grid
-from ..linear.matrix import DesignMatrix
 from ..linear.parameters import Parameters
-from ..linear.training import ConvergenceWarning, Problem, weighted_loss
+from ..linear.training import ConvergenceWarning, Problem, make_problem, weighted_pairs
+from ..pairs.core_pairs import CorePairs
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.weights import per_query_weight, row_weights
 from ..solvers import Status
@@ -64,7 +66,7 @@ class TrainingRows:
 
     def problem(self, X: DesignMatrix, rows: Rows, parameters: Parameters) -> Problem:
         """Make some of the rows, of features X, ready for the solvers."""
-        return Problem(
+        return make_problem(
             X,
             self.y[rows],
             _of(self.query, rows),
@@ -101,7 +103,10 @@ class TrainingRows:
         groups = QueryGroups.from_qid(self.query, len(self.y))
         weight = per_query_weight(self.query_weight, groups)
         by_documents = replace(parameters, C=1.0, normalize="documents")
-        _, c, n_pairs = weighted_loss(by_documents, self.y, groups, self.sample_weight, weight, 1)
+        preferences = Preferences(
+            self.y, groups, self.sample_weight, weight, parameters.pair_weight
+        )
+        _, c, n_pairs = weighted_pairs(preferences, by_documents, CorePairs)
         return c if parameters.normalize is None else float(c * n_pairs)
 
 

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernel.kernels import Kernel
 from ..kernel.path.regularization import RegularizationPath, pairwise_error, regularization_path
-from ..pairs.losses import Hinge
-from ..pairs.queries import QueryGroups
+from ..pairs.core_pairs import CorePairs
+from ..pairs.preferences import Preferences
 from ..threads import one_blas_thread, resolve_threads
 from .cross_validation import FoldScores, TrainingRows, folds_with_pairs
 from .folds import Fold, Rows
@@ -63,7 +63,7 @@ def chosen_graph(y: Vector, qid: ArrayLike | None) -> str:
     UserWarning
         Where they cannot: the reduced graph ranks worse.
     """
-    n_pairs = Hinge(y, QueryGroups.from_qid(qid, len(y))).n_pairs
+    n_pairs = CorePairs(Preferences.from_labels(y, qid)).n_pairs
     if n_pairs <= _MOST_PAIRS:
         return "full"
     warnings.warn(

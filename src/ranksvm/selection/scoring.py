@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..metrics import evaluate, parse_metric
-from ..pairs.losses import Hinge
+from ..pairs.core_pairs import CorePairs
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -53,4 +54,4 @@ def has_pairs(y: ArrayLike, qid: ArrayLike | None, weight: Vector | None = None)
     """Whether there is a preference pair, of rows that weigh something."""
     labels = np.ascontiguousarray(y, dtype=np.float64)
     groups = QueryGroups.from_qid(qid, len(labels))
-    return Hinge(labels, groups, sample_weight=weight).n_pairs > 0
+    return CorePairs(Preferences(labels, groups, weight)).n_pairs > 0

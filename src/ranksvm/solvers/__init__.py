@@ -4,13 +4,14 @@ from .automatic import planes_first, planes_last
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
-from .result import Callback, Iteration, Progress, SolverResult, Status
+from .result import Callback, Iteration, Objective, Progress, SolverResult, Status
 from .trust_region import trust_region
 
 __all__ = [
     "Callback",
     "CuttingPlanes",
     "Iteration",
+    "Objective",
     "Progress",
     "SolverResult",
     "Status",

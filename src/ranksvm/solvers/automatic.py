@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,14 @@ from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .result import Objective, Progress, SolverResult, Status
 
+SmoothSolver: TypeAlias = Callable[[Objective, NDArray[np.float64], Progress], SolverResult]
+
 LOOK_BACK = 10
 LEAST_PLANES = 20
 
 
 def planes_first(
-    fallback: Callable[..., SolverResult],
+    fallback: SmoothSolver,
     n_planes: int,
     objective: Objective,
     w0: NDArray[np.float64],
@@ -65,7 +68,7 @@ def planes_first(
 
 
 def planes_last(
-    first: Callable[..., SolverResult],
+    first: SmoothSolver,
     objective: Objective,
     w0: NDArray[np.float64],
     progress: Progress | None = None,

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..linear.matrix import DesignMatrix
 
 Vector = NDArray[np.float64]
 
@@ -65,7 +64,7 @@ class CuttingPlanes:
         if n == len(self._slopes):
             self._slopes = np.concatenate([self._slopes, np.empty_like(self._slopes)])
         self._slopes[n] = slope
-        products = self._matrix(n + 1).dot(slope, self.n_threads)
+        products = self._matrix(n + 1).dot(slope, n_threads=self.n_threads)
         self._qp.add(np.concatenate([[0.0], products]), offset)
         self._offsets = np.append(self._offsets, offset)
         self._ages = np.append(self._ages, 0)
@@ -79,13 +78,13 @@ class CuttingPlanes:
         self._qp.scale(factor)
         self._solve()
 
-    def _matrix(self, n: int) -> DesignMatrix:
-        return DesignMatrix.from_array(self._slopes[:n])
+    def _matrix(self, n: int) -> _core.DenseMatrix64:
+        return _core.DenseMatrix64(self._slopes[:n])
 
     def _solve(self) -> None:
         self._qp.solve()
         weights = self._qp.weights[1:]
-        self.minimizer = -self._matrix(len(self)).t_dot(weights, self.n_threads)
+        self.minimizer = -self._matrix(len(self)).t_dot(weights, n_threads=self.n_threads)
         # The products of long planes are too coarse to tell the bound; any weights give one.
         self.lower_bound = float(weights @ self._offsets) - 0.5 * float(
             self.minimizer @ self.minimizer

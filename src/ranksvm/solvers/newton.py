@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .line_search import line_search
-from .result import Objective, Progress, SolverResult, Status
+from .result import Evaluation, Objective, Progress, SolverResult, Status, Trial
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
@@ -44,7 +42,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
-    trial = None
+    trial: Trial | None = None
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
         current = continuation.refine(current, progress.target, trial)
@@ -65,19 +63,19 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     return progress.result(status)
 
 
-def _newton_step(evaluation: Any, dtype: type[np.floating]) -> Vector | None:
+def _newton_step(evaluation: Evaluation, dtype: type[np.floating]) -> Vector | None:
     """Solve for the step; None if the Hessian is not positive definite in this precision."""
     hessian, scale = evaluation.scaled_hessian(dtype)
     diagonal = np.diag(hessian)
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return None
-    to_unit = 1 / np.sqrt(diagonal)
+    to_unit: Vector = 1 / np.sqrt(diagonal)
     hessian *= to_unit
     hessian *= to_unit[:, np.newaxis]
-    scale = scale * to_unit
+    to_weights: Vector = scale * to_unit
     try:
-        factor = np.linalg.cholesky(hessian)
+        factor = np.asarray(np.linalg.cholesky(hessian), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    direction: Vector = scale * _core.cholesky_solve(factor, -scale * evaluation.gradient)
+    direction: Vector = to_weights * _core.cholesky_solve(factor, -to_weights * evaluation.gradient)
     return direction if direction @ evaluation.gradient < 0 else None

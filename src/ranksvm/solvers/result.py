@@ -6,19 +6,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+# What an objective needs to know of a direction, linear in it: of NumPy, or of the library of a
+# device, whose arrays have the same operators.
+Image: TypeAlias = NDArray[np.float64]
 
 
 class Evaluation(Protocol):
     """An objective at given weights: immutable, every part computed at most once."""
 
-    weights: Vector
-    value: float
+    @property
+    def weights(self) -> Vector:
+        """Where this is, of shape (size,)."""
+
+    @property
+    def value(self) -> float:
+        """The objective."""
 
     @property
     def gradient(self) -> Vector:
@@ -51,30 +59,44 @@ class Evaluation(Protocol):
     def narrowed(self, ratio: float) -> Evaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
 
-    def image(self, p: Vector) -> Vector:
-        """Return what the objective needs to know of a direction; linear in p."""
+    def image(self, p: Vector) -> Image:
+        """Return what the objective needs to know of a direction."""
 
-    def hessian_product(self, p: Vector, image: Vector | None = None) -> Vector:
+    def hessian_product(self, p: Vector, image: Image | None = None) -> Vector:
         """Multiply by the Hessian."""
 
-    @property
-    def hessian_diagonal_bound(self) -> Vector:
-        """An upper bound of the diagonal of the Hessian, to precondition with."""
+    def with_metric(self) -> tuple[Evaluation, Vector]:
+        """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
 
     def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
         """Return ``diag(scale) Hessian diag(scale)`` and scale."""
 
-    def along(self, p: Vector, image: Vector | None = None) -> Line:
-        """Restrict the objective to the line through the weights along p."""
+    def along(self, p: Vector, image: Image | None = None) -> Line:
+        """Restrict the objective to the line through the weights along p.
+
+        `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
+        may prepare value, gradient and Hessian at the full step as well.
+        """
 
 
 class Trial(Protocol):
     """A point on a line."""
 
-    step: float
-    slope: float
-    decrement: float
-    evaluation: Evaluation
+    @property
+    def step(self) -> float:
+        """Where on the line, in lengths of the direction."""
+
+    @property
+    def slope(self) -> float:
+        """The derivative along the line there."""
+
+    @property
+    def decrement(self) -> float:
+        """What the step 1 would gain on a parabola with its vertex there."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The objective there."""
 
 
 class Line(Protocol):
@@ -84,8 +106,8 @@ class Line(Protocol):
     def slope(self) -> float:
         """The derivative at the start."""
 
-    def trial(self, step: float) -> Any:
-        """Return the `Trial` at a step."""
+    def trial(self, step: float) -> Trial:
+        """Return the point at a step."""
 
 
 class Objective(Protocol):
@@ -102,8 +124,8 @@ class Objective(Protocol):
     def smoothed(self) -> Objective:
         """Return the same objective with smooth derivatives."""
 
-    def evaluate(self, w: Vector) -> Any:
-        """Return the `Evaluation` at w."""
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the objective at w."""
 
 
 class Status(str, Enum):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from .result import Evaluation, Trial
 
 EASY, HARD = 3, 6  # steps at a width
 EMPTY = 0.03
@@ -23,7 +23,7 @@ class Continuation:
         self._is_first = True
 
     @staticmethod
-    def start(evaluation: Any, lower_bound: float) -> Any:
+    def start(evaluation: Evaluation, lower_bound: float) -> Evaluation:
         """Return the evaluation with as wide a smoothing as does not undo what has been reached.
 
         That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
@@ -43,7 +43,9 @@ class Continuation:
             return best
         return _narrowed_to(first, 0.1 * value)
 
-    def refine(self, evaluation: Any, target: float, trial: Any = None) -> Any:
+    def refine(
+        self, evaluation: Evaluation, target: float, trial: Trial | None = None
+    ) -> Evaluation:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
         `target` is the gap to reach. No smoothing is narrower than that needs. `trial` is the exact
@@ -71,7 +73,7 @@ class Continuation:
         return narrowed if narrowed.smoothing < smoothing else evaluation
 
 
-def _narrowed_to(evaluation: Any, smoothing: float) -> Any:
+def _narrowed_to(evaluation: Evaluation, smoothing: float) -> Evaluation:
     while evaluation.smoothing > smoothing:
         narrowed = evaluation.narrowed(0.1)
         if narrowed.smoothing >= evaluation.smoothing:

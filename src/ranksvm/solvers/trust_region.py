@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
-from .result import Objective, Progress, SolverResult, Status
+from .result import Evaluation, Image, Objective, Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
@@ -52,14 +51,15 @@ def trust_region(
     progress.begin("trust_region")
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    metric = current.hessian_diagonal_bound  # its pass over X yields the gradient, too
+    current, metric = current.with_metric()
     status = progress.record(current, 0.0)
     radius = np.inf
     norm_at_start = float(np.linalg.norm(current.gradient))
     while status is None:
         refined = continuation.refine(current, progress.target)
         if refined is not current:
-            current, metric, radius = refined, refined.hessian_diagonal_bound, np.inf
+            current, metric = refined.with_metric()
+            radius = np.inf
         accuracy = _forcing(current, norm_at_start, max(progress.target, current.smoothing))
         model = _steihaug(current, metric, radius, accuracy, max_products)
         progress.n_products += model.n_products
@@ -70,13 +70,12 @@ def trust_region(
             break
         if trial.step < 0.5 or model.at_boundary:
             radius = (4 if model.at_boundary else 2) * trial.step * model.length
-        current = trial.evaluation
-        metric = current.hessian_diagonal_bound
+        current, metric = trial.evaluation.with_metric()
         status = progress.record(current, trial.step)
     return progress.result(status)
 
 
-def _forcing(evaluation: Any, norm_at_start: float, target: float) -> float:
+def _forcing(evaluation: Evaluation, norm_at_start: float, target: float) -> float:
     """How far conjugate gradients reduce the residual.
 
     While the set of active pairs still changes, an accurate step is wasted on a passing model; so
@@ -92,14 +91,14 @@ class ModelStep:
     """A step for the quadratic model, its image, and its length in the preconditioner's norm."""
 
     step: Vector
-    image: Vector
+    image: Image
     length: float
     at_boundary: bool
     n_products: int
 
 
 def _steihaug(
-    current: Any, metric: Vector, radius: float, accuracy: float, max_products: int
+    current: Evaluation, metric: Vector, radius: float, accuracy: float, max_products: int
 ) -> ModelStep:
     """Minimise the model ``g'p + 0.5 p'Hp`` within ``|p| <= radius`` by conjugate gradients.
 
@@ -112,10 +111,10 @@ def _steihaug(
     direction = residual / metric
     energy = float(residual @ direction)
     goal = accuracy**2 * float(gradient @ gradient)
-    image: Any = 0.0
+    image: Image | None = None
     n_products = 0
     at_boundary = False
-    while n_products < max_products and not at_boundary:
+    while image is None or (n_products < max_products and not at_boundary):
         n_products += 1
         moved = current.image(direction)
         product = current.hessian_product(direction, moved)
@@ -124,7 +123,7 @@ def _steihaug(
         at_boundary = alpha >= to_boundary
         alpha = min(alpha, to_boundary)
         step += alpha * direction
-        image = image + alpha * moved
+        image = alpha * moved if image is None else image + alpha * moved
         residual -= alpha * product
         if float(residual @ residual) <= goal:
             break

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
 from ...linear.training import ConvergenceWarning
-from ...pairs.losses import Hinge
+from ...pairs.core_pairs import CorePairs
+from ...pairs.preferences import Preferences
 from ...pairs.queries import QueryGroups
 from ...progress import PathTable
 from ...threads import one_blas_thread
@@ -356,8 +357,8 @@ def pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], 
     ValueError
         If there is no pair.
     """
-    loss = Hinge(y, QueryGroups.from_qid(qid, len(y)))
-    if not loss.n_pairs > 0:
+    pairs = CorePairs(Preferences.from_labels(y, qid))
+    if not pairs.n_pairs > 0:
         raise ValueError(
             "no preference pairs to validate with: within every query all labels are equal"
         )
@@ -365,7 +366,7 @@ def pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], 
     def error(scores: Vector, _: Any) -> float:
         # At margin 0 the active pairs are the swapped ones, at the smallest positive one the tied
         # ones too.
-        n_wrong = [loss.sweep(scores, "hinge", margin=margin).n_active for margin in (0.0, 5e-324)]
-        return sum(n_wrong) / (2 * loss.n_pairs)
+        n_wrong = [pairs.sweep(scores, "hinge", margin=margin).n_active for margin in (0.0, 5e-324)]
+        return sum(n_wrong) / (2 * pairs.n_pairs)
 
     return error

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.queries import QueryGroups
+from ..pairs.preferences import Preferences
 from .device import ArrayDevice
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,8 @@ class Split:
     label: Any
 
 
-class ArrayPairs:
-    """Which documents are to be ordered, and how much each pair weighs; see `PairLoss`.
+class PairLayout:
+    """Which documents are to be ordered, and how much each pair weighs.
 
     Documents are numbered query by query ("slots"), as in `QueryGroups`. Everything that does not
     depend on scores is computed here, once.
@@ -47,14 +45,9 @@ class ArrayPairs:
     Parameters
     ----------
     device : ArrayDevice
-    groups : QueryGroups
+    preferences : Preferences
     rank : ndarray of shape (n_samples,)
         By slot: the rank of the label among those of its query.
-    sample_weight : ndarray of shape (n_samples,), optional
-        By row.
-    query_weight : ndarray of shape (n_queries,), optional
-    labels : ndarray of shape (n_samples,), optional
-        By row; if given, pairs are weighted by the gap between them.
 
     Attributes
     ----------
@@ -74,16 +67,8 @@ class ArrayPairs:
         Documents of the longest query.
     """
 
-    def __init__(
-        self,
-        device: ArrayDevice,
-        groups: QueryGroups,
-        rank: NDArray[Any],
-        *,
-        sample_weight: Vector | None = None,
-        query_weight: Vector | None = None,
-        labels: Vector | None = None,
-    ) -> None:
+    def __init__(self, device: ArrayDevice, preferences: Preferences, rank: NDArray[Any]) -> None:
+        groups = preferences.groups
         self.device = device
         self.n_samples, self.n_queries = groups.n_samples, groups.n_queries
         self.place_dtype = device.int32 if self.n_samples < 2**30 else device.int64
@@ -94,13 +79,13 @@ class ArrayPairs:
         self.query = self._places(np.repeat(np.arange(self.n_queries), sizes))
         self.rank = self._places(rank)
         self.inner = self.outer = self.labels = None
-        if sample_weight is not None:
-            self.inner = self.outer = self.by_slot(device.asarray(sample_weight))
-        if query_weight is not None:
-            of_query = device.asarray(np.repeat(query_weight, sizes))
+        if preferences.sample_weight is not None:
+            self.inner = self.outer = self.by_slot(device.asarray(preferences.sample_weight))
+        if preferences.query_weight is not None:
+            of_query = device.asarray(np.repeat(preferences.query_weight, sizes))
             self.outer = of_query if self.inner is None else self.inner * of_query
-        if labels is not None:
-            self.labels = self.by_slot(device.asarray(labels))
+        if preferences.pair_weight == "gap":
+            self.labels = self.by_slot(device.asarray(preferences.y))
         by_rank = self.sort_by_query(device.xp.argsort(self.rank, stable=True))
         n_bits = int(rank.max(initial=0)).bit_length()
         self.splits = [self._split(by_rank, bit) for bit in reversed(range(n_bits))]

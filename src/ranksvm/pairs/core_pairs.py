@@ -1,0 +1,101 @@
+"""Preference pairs on the host: the sweeps of the compiled core."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _core
+from ..names import COUNTINGS, PAIR_WEIGHTS
+from .preferences import Preferences
+from .queries import QueryGroups
+
+Vector = NDArray[np.float64]
+
+
+class CorePairs:
+    """Preference pairs whose scores are arrays of NumPy; the `Pairs` of the host.
+
+    Parameters
+    ----------
+    preferences : Preferences
+    counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
+        How active pairs are counted; results agree up to rounding. For a query of m documents with
+        k distinct labels, once its scores are sorted:
+
+        - "merge": O(m log k), a static tree over the labels;
+        - "levels": O(m k), one sum per level (Lee and Lin 2014, supplement II.1);
+        - "joachims": O(m k), one pass per level (Joachims 2006, as given in supplement II.2);
+        - "tree": O(m log k), a red-black tree (TreeRSVM, Airola et al. 2011, algorithm 1);
+        - "pairs": O(m^2), every pair;
+        - "auto": "pairs" for a handful of documents, "merge" otherwise.
+    n_threads : int, default=1
+        Threads to use. Results do not depend on it, to the last bit.
+    """
+
+    def __init__(
+        self, preferences: Preferences, counting: str = "auto", n_threads: int = 1
+    ) -> None:
+        if counting not in COUNTINGS:
+            raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
+        if preferences.pair_weight not in PAIR_WEIGHTS:
+            raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
+        self.preferences = preferences
+        self.counting = counting
+        self.n_threads = n_threads
+        self._core = _core.PreferencePairs(
+            np.ascontiguousarray(preferences.y, dtype=np.float64),
+            self.groups.indptr,
+            self.groups.order,
+            preferences.sample_weight,
+            preferences.query_weight,
+            gaps=preferences.pair_weight == "gap",
+            n_threads=n_threads,
+        )
+
+    @property
+    def groups(self) -> QueryGroups:
+        """The queries."""
+        return self.preferences.groups
+
+    @property
+    def pairs_per_query(self) -> Vector:
+        """Total weight of the pairs of each query, of shape (n_queries,)."""
+        weights: Vector = self._core.pair_weight
+        return weights
+
+    @cached_property
+    def n_pairs(self) -> int | float:
+        """Total weight of the pairs: their number, if there are no weights."""
+        total = float(self.pairs_per_query.sum())
+        return total if self.preferences.is_weighted else int(total)
+
+    @property
+    def n_levels(self) -> NDArray[np.uint32]:
+        """Number of distinct labels of each query, of shape (n_queries,)."""
+        levels: NDArray[np.uint32] = self._core.n_levels
+        return levels
+
+    @property
+    def ranks(self) -> NDArray[np.uint32]:
+        """Query by query: the rank of each label among those of its query."""
+        ranks: NDArray[np.uint32] = self._core.label
+        return ranks
+
+    def asarray(self, values: ArrayLike) -> Vector:
+        """Return scores, or vectors like them, as float64 in C order."""
+        return np.ascontiguousarray(values, dtype=np.float64)
+
+    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> _core.Sweep:
+        """Find the active pairs at `scores`, and what a loss makes of them."""
+        return _core.Sweep(
+            self._core,
+            self.asarray(scores),
+            loss,
+            margin,
+            self.counting,
+            width,
+            n_threads=self.n_threads,
+        )

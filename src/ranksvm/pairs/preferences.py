@@ -1,0 +1,58 @@
+"""Which rows are better than which: labels, queries and weights, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .queries import QueryGroups
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """What the preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}`` are made of.
+
+    The pair (i, j) of query q weighs ``v_ij = query_weight[q] * sample_weight[i] *
+    sample_weight[j]``, with ``pair_weight="gap"`` this times the gap between the labels.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,), float64
+        Relevance labels, larger is better. Only their order within a query matters, and the gaps
+        between them if pairs weigh these.
+    groups : QueryGroups
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+    query_weight : ndarray of shape (n_queries,), float64, or None
+    pair_weight : {"gap"} or None
+        "gap" weighs each pair by ``y_i - y_j``, in the same sweep. Every pair has its gap to
+        rounding, wherever the labels lie, and sums over labels and weights that are whole numbers
+        are exact.
+    """
+
+    y: Vector
+    groups: QueryGroups
+    sample_weight: Vector | None = None
+    query_weight: Vector | None = None
+    pair_weight: str | None = None
+
+    @classmethod
+    def from_labels(cls, y: ArrayLike, qid: ArrayLike | None = None) -> Preferences:
+        """Return those of labels and query ids of shape (n_samples,), without weights.
+
+        Raises
+        ------
+        ValueError
+            As `QueryGroups.from_qid`.
+        """
+        labels = np.ascontiguousarray(y, dtype=np.float64)
+        return cls(labels, QueryGroups.from_qid(qid, len(labels)))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether pairs weigh anything but 1."""
+        weights = (self.sample_weight, self.query_weight, self.pair_weight)
+        return any(weight is not None for weight in weights)
