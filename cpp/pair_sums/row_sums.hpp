@@ -52,7 +52,7 @@ class RowSums {
     for (std::uint32_t node = top - label + 1; node <= top; node += node & -node) {
       add_row(factor, row, sums_.data() + width_ * node);
       if (Gap) {
-        const auto way = static_cast<Real>(query.pair_weight<Gap>(label, top + 1 - node));
+        const auto way = static_cast<Real>(query.factor<Gap>(label, top + 1 - node));
         add_row(factor * way, row, sums_of_ways_.data() + width_ * node);
       }
     }
@@ -63,7 +63,7 @@ class RowSums {
                                Real factor) const {
     const std::uint32_t top = query.n_levels - 1;
     for (std::uint32_t node = top - label; node > 0; node &= node - 1) {
-      const auto rest = static_cast<Real>(query.pair_weight<Gap>(top + 1 - node, label));
+      const auto rest = static_cast<Real>(query.factor<Gap>(top + 1 - node, label));
       add_row(-factor * rest, sums_.data() + width_ * node, row);
       if (Gap) add_row(-factor, sums_of_ways_.data() + width_ * node, row);
     }

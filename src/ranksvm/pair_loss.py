@@ -143,7 +143,7 @@ class PairLoss:
             gaps=pair_weight == "gap",
             n_threads=n_threads,
         )
-        self.pairs_per_query: Vector = self._pairs.pair_weight
+        self.pairs_per_query: Vector = self._pairs.pairs_per_query
         self.n_levels: NDArray[np.uint32] = self._pairs.n_levels
         total = float(self.pairs_per_query.sum())
         unweighted = sample_weight is None and query_weight is None and pair_weight is None
