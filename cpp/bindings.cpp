@@ -213,7 +213,8 @@ NB_MODULE(_core, m) {
             self.rows(result.data());
             return result;
           },
-          "The row at each position, that is in order of query, then score.")
+          "The row at each position, that is in order of query, then score; rows of no weight come "
+          "last.")
       .def_prop_ro("n_active", &total_of<&Sweep::Totals::n_active>)
       .def_prop_ro("balance_scores", &total_of<&Sweep::Totals::balance_scores>)
       .def_prop_ro("scores_laplacian_scores", &total_of<&Sweep::Totals::scores_laplacian_scores>)
@@ -223,6 +224,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("band_magnitude", &total_of<&Sweep::Totals::band_magnitude>)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
+      .def_prop_ro("half_laplacian_unit", &Sweep::half_laplacian_unit)
       .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
       .def("half_laplacian", &half_laplacian<double>, "first_query"_a, "last_query"_a,

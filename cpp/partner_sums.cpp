@@ -41,9 +41,10 @@ void run_task(const Task& task, const PreferencePairs& pairs, const ScoreOrder& 
     for (const Side side : {Side::better, Side::worse}) {
       if (task.side != Side::both && task.side != side) continue;
       double* result = (side == Side::better ? sums.better : sums.worse).get() + begin;
-      if (query.n_levels < 2)
-        std::fill(result, result + size, 0.0);
-      else if (side == Side::better)
+      const auto n_summed = query.n_levels < 2 ? 0 : K * std::int64_t{query.n_documents};
+      std::fill(result + n_summed, result + size, 0.0);
+      if (n_summed == 0) continue;
+      if (side == Side::better)
         counter.upper(query, v + begin, result);
       else
         counter.lower(query, v + begin, result);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
 
 #include "parallel.hpp"
 #include "sorting.hpp"
@@ -11,6 +13,12 @@ namespace {
 
 constexpr std::int64_t kLongQuery = 1 << 13;
 constexpr std::int64_t kPieceSize = 1 << 12;
+
+// A power of two that brings a number close to 1, as far as there is one.
+double scale_of(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+}
 
 }  // namespace
 
@@ -26,24 +34,16 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
       outer_(inner_.size()),
       values_(gaps ? n_documents() : 0),
       pairs_per_query_(n_queries()) {
-  for (std::int64_t i = 0; row_weight && i < n_documents(); ++i) {
-    largest_weight_ = std::max(largest_weight_, row_weight[i]);
-    whole_weights_ = whole_weights_ && row_weight[i] == std::floor(row_weight[i]);
-  }
   cut_into_pieces();
+  if (has_weights()) find_members(row_weight, query_weight);
   parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
     std::vector<double> labels;
     for (auto q = pieces_[t].first_query; q < pieces_[t].last_query; ++q) {
-      const double of_query = query_weight ? query_weight[q] : 1;
-      for (auto g = query_start_[q]; has_weights() && g < query_start_[q + 1]; ++g) {
-        inner_[g] = row_weight ? row_weight[row_of(g)] : 1;
-        outer_[g] = inner_[g] * of_query;
-      }
       rank_query(q, y, labels);
-      pairs_per_query_[q] *= of_query;
+      if (query_weight) pairs_per_query_[q] *= query_weight[q];
     }
   });
-  if (gaps) measure_gaps();
+  measure_weights();
 }
 
 void PreferencePairs::cut_into_pieces() {
@@ -57,14 +57,35 @@ void PreferencePairs::cut_into_pieces() {
   }
 }
 
+void PreferencePairs::find_members(const double* row_weight, const double* query_weight) {
+  bool all = true;
+  for (std::int64_t q = 0; q < n_queries(); ++q)
+    for (auto g = query_start_[q]; g < query_start_[q + 1]; ++g) {
+      inner_[g] = row_weight ? row_weight[row_of(g)] : 1;
+      outer_[g] = inner_[g] * (query_weight ? query_weight[q] : 1);
+      all = all && outer_[g] > 0;
+    }
+  if (all) return;
+  n_members_.resize(n_queries());
+  arranged_.resize(n_documents());
+  std::iota(arranged_.begin(), arranged_.end(), 0);
+  for (std::int64_t q = 0; q < n_queries(); ++q) {
+    const auto begin = arranged_.begin() + query_start_[q];
+    const auto end = std::stable_partition(begin, begin + size(q),
+                                           [&](std::int64_t g) { return outer_[g] > 0; });
+    n_members_[q] = end - begin;
+  }
+}
+
 // Ranks the labels of a query and adds up what its pairs weigh, but for the weight of the query.
 // labels: memory.
 void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vector<double>& labels) {
   const auto begin = query_start_[query];
-  const auto n = static_cast<std::uint32_t>(size(query));
+  const auto n = static_cast<std::uint32_t>(n_members(query));
+  n_levels_[query] = size(query) > 0 ? 1 : 0;
   if (n == 0) return;
   labels.resize(n);
-  for (std::uint32_t i = 0; i < n; ++i) labels[i] = y[row_of(begin + i)];
+  for (std::uint32_t i = 0; i < n; ++i) labels[i] = y[row_of(arranged(begin + i))];
   const auto sorted = std::make_unique_for_overwrite<ScoredIndex[]>(n);
   sort_scores(labels.data(), n, sorted.get(), 1);
   std::uint32_t level = 0;
@@ -72,7 +93,7 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vecto
   // would make with those below.
   double below = 0, here = 0, to_below = 0, total = 0;
   for (std::uint32_t p = 0; p < n; ++p) {
-    const auto slot = begin + sorted[p].index;
+    const auto slot = arranged(begin + sorted[p].index);
     if (p > 0 && sorted[p].score > sorted[p - 1].score) {
       ++level;
       below += here;
@@ -88,18 +109,29 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vecto
   pairs_per_query_[query] = total;
 }
 
-void PreferencePairs::measure_gaps() {
-  double largest_gap = 1;
+// Of the queries that have pairs.
+void PreferencePairs::measure_weights() {
+  const auto is_whole = [](double value) { return value == std::floor(value); };
+  double largest_inner = 0, largest_outer = 0, largest_gap = 0;
   for (std::int64_t q = 0; q < n_queries(); ++q) {
     if (n_levels_[q] < 2) continue;
+    for (auto place = query_start_[q]; has_weights() && place < query_start_[q] + n_members(q);
+         ++place) {
+      const double weight = inner_[arranged(place)];
+      largest_inner = std::max(largest_inner, weight);
+      largest_outer = std::max(largest_outer, outer_[arranged(place)]);
+      whole_weights_ = whole_weights_ && is_whole(weight);
+    }
+    if (!has_gaps_) continue;
     const double *lowest = level_values(q), *highest = lowest + n_levels_[q] - 1;
     largest_gap = std::max(largest_gap, *highest - *lowest);
-    whole_weights_ = whole_weights_ &&
-                     std::all_of(lowest, highest + 1, [](double y) { return y == std::floor(y); });
+    whole_weights_ = whole_weights_ && std::all_of(lowest, highest + 1, is_whole);
   }
-  largest_weight_ *= largest_gap;
+  scale_ = {scale_of(largest_inner), scale_of(largest_outer), scale_of(largest_gap)};
+  largest_weight_ = std::max(1.0, largest_inner) * std::max(1.0, largest_gap);
   // Sums of larger numbers are not exact.
-  whole_weights_ = whole_weights_ && largest_weight_ * static_cast<double>(n_documents()) <= 0x1p53;
+  if (has_gaps_ && !(largest_weight_ * static_cast<double>(n_documents()) <= 0x1p53))
+    whole_weights_ = false;
 }
 
 }  // namespace ranksvm

@@ -8,7 +8,8 @@
 namespace ranksvm {
 
 // Which documents are to be ordered, and how much each pair weighs.  Documents are numbered query
-// by query ("slots").  Immutable.
+// by query ("slots").  Those that weigh nothing, or whose query does not, belong to no pair: the
+// others are the members of their query, and levels are those of members.  Immutable.
 class PreferencePairs {
  public:
   // y, row_weight: by row; query_start: n_queries + 1 slots; order: the row in each slot, or empty
@@ -28,6 +29,13 @@ class PreferencePairs {
   [[nodiscard]] std::int64_t size(std::int64_t query) const {
     return query_start_[query + 1] - query_start_[query];
   }
+  [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
+    return arranged_.empty() ? size(query) : n_members_[query];
+  }
+  // The slots of a query, members first; as `place` runs through the slots of the query.
+  [[nodiscard]] std::int64_t arranged(std::int64_t place) const {
+    return arranged_.empty() ? place : arranged_[place];
+  }
   // The labels of the levels of a query, ascending; with gaps only.
   [[nodiscard]] const double* level_values(std::int64_t query) const {
     return values_.data() + query_start_[query];
@@ -40,16 +48,22 @@ class PreferencePairs {
   [[nodiscard]] double inner(std::int64_t slot) const { return has_weights() ? inner_[slot] : 1; }
   [[nodiscard]] double outer(std::int64_t slot) const { return has_weights() ? outer_[slot] : 1; }
 
-  // By slot: the rank of the label among those of its query, its level.
+  // By slot: the level of a member, that is the rank of its label among those of the query; 0 for
+  // others.
   [[nodiscard]] std::span<const std::uint32_t> labels() const { return label_; }
   [[nodiscard]] std::span<const std::uint32_t> n_levels() const { return n_levels_; }
   // Total weight of the pairs of each query.
   [[nodiscard]] std::span<const double> pairs_per_query() const { return pairs_per_query_; }
 
-  // Of a row, with gaps times the largest gap.
+  // Of a row, with gaps times the largest gap; at least 1.
   [[nodiscard]] double largest_weight() const { return largest_weight_; }
   // Whether all rows' weights and gaps are whole numbers, so that sums over pairs are exact.
   [[nodiscard]] bool whole_weights() const { return whole_weights_; }
+  // Powers of two that bring the largest weights, and the largest gap, close to 1.
+  struct Scale {
+    double inner = 1, outer = 1, gap = 1;
+  };
+  [[nodiscard]] const Scale& scale() const { return scale_; }
 
   // Work in pieces that do not depend on the number of threads: runs of short queries, and long
   // queries by themselves.
@@ -61,17 +75,20 @@ class PreferencePairs {
 
  private:
   void cut_into_pieces();
+  void find_members(const double* row_weight, const double* query_weight);
   void rank_query(std::int64_t query, const double* y, std::vector<double>& labels);
-  void measure_gaps();
+  void measure_weights();
 
   std::vector<std::int64_t> query_start_, row_;
   bool has_gaps_;
   std::vector<std::uint32_t> label_, n_levels_;
-  std::vector<double> inner_, outer_;  // or empty
+  std::vector<double> inner_, outer_;               // or empty
+  std::vector<std::int64_t> arranged_, n_members_;  // or empty
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
   std::vector<double> pairs_per_query_;
   double largest_weight_ = 1;
   bool whole_weights_ = true;
+  Scale scale_;
   std::vector<Piece> pieces_;
 };
 

@@ -31,7 +31,7 @@ ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
   std::vector<double> spreads(pieces.size(), 0.0);
   const auto sort_piece = [&](std::int64_t t, int threads) {
     for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      if (pairs.size(q) > 0) spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
+      spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
   };
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (!pieces[t].is_long) sort_piece(t, 1);
@@ -43,21 +43,29 @@ ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
 
 SortedQuery ScoreOrder::query(std::int64_t query, std::size_t window) const {
   const auto begin = pairs_.query_start(query);
-  return {static_cast<std::uint32_t>(pairs_.size(query)), pairs_.n_levels()[query], &label_[begin],
-          &window_ends_[window][begin], pairs_.has_gaps() ? pairs_.level_values(query) : nullptr};
+  return {static_cast<std::uint32_t>(pairs_.n_members(query)), pairs_.n_levels()[query],
+          &label_[begin], &window_ends_[window][begin],
+          pairs_.has_gaps() ? pairs_.level_values(query) : nullptr};
 }
 
+// Returns the largest absolute score, shifted.
 double ScoreOrder::sort_query(std::int64_t query, const double* scores, int n_threads) {
-  const auto begin = pairs_.query_start(query);
-  const auto n = static_cast<std::uint32_t>(pairs_.size(query));
-  const auto order = make_buffer<ScoredIndex>(n);
+  const auto begin = pairs_.query_start(query), size = pairs_.size(query);
+  const auto n = static_cast<std::uint32_t>(pairs_.n_members(query));
   double* unsorted = &score_[begin];
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
+  parallel_chunks(size, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto i = first; i < last; ++i) {
-      unsorted[i] = scores[pairs_.row_of(begin + i)] + 0.0;  // -0 sorts with 0
+      // -0 sorts with 0
+      unsorted[i] = scores[pairs_.row_of(pairs_.arranged(begin + i))] + 0.0;
       if (!std::isfinite(unsorted[i])) throw std::domain_error("scores must be finite");
     }
   });
+  for (auto p = begin + n; p < begin + size; ++p) {
+    slot_[p] = static_cast<std::uint32_t>(pairs_.arranged(p));
+    score_[p] = 0;
+  }
+  if (n == 0) return 0;
+  const auto order = make_buffer<ScoredIndex>(n);
   sort_scores(unsorted, n, order.get(), n_threads);
   find_windows(begin, n, order.get(), n_threads);
   return shift_chains(query, order.get(), n_threads);
@@ -67,7 +75,7 @@ void ScoreOrder::find_windows(std::int64_t begin, std::uint32_t n, const ScoredI
                               int n_threads) {
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto p = first; p < last; ++p) {
-      const auto g = static_cast<std::uint32_t>(begin + order[p].index);
+      const auto g = static_cast<std::uint32_t>(pairs_.arranged(begin + order[p].index));
       slot_[begin + p] = g;
       label_[begin + p] = pairs_.labels()[g];
     }
@@ -100,21 +108,19 @@ double ScoreOrder::shift_chains(std::int64_t query, const ScoredIndex* order, in
   constexpr double kWide = 64;
   const double margin = margins_.front();
   const auto begin = pairs_.query_start(query);
-  const auto n = static_cast<std::uint32_t>(pairs_.size(query));
+  const auto n = static_cast<std::uint32_t>(pairs_.n_members(query));
   const bool wide = order[n - 1].score - order[0].score > kWide;
   double* sorted = &score_[begin];
-  const auto counts = [&](std::uint32_t p) { return pairs_.inner(slot_[begin + p]) > 0; };
   std::vector<std::uint32_t> least_label(wide ? n + 1 : 0, pairs_.n_levels()[query]);  // from p on
   for (std::uint32_t p = n; wide && p-- > 0;)
-    least_label[p] =
-        counts(p) ? std::min(least_label[p + 1], label_[begin + p]) : least_label[p + 1];
+    least_label[p] = std::min(least_label[p + 1], label_[begin + p]);
   double widest = 0;
   for (std::uint32_t first = 0, last = n; first < n; first = last) {
     std::uint32_t top_label = 0;
     for (last = wide ? first : n; last < n; ++last) {
       const bool gap = last > first && !(order[last].score - order[last - 1].score < margin);
       if (gap && top_label <= least_label[last]) break;
-      if (counts(last)) top_label = std::max(top_label, label_[begin + last]);
+      top_label = std::max(top_label, label_[begin + last]);
     }
     const double shift = order[first + (last - first) / 2].score;
     parallel_chunks(last - first, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {

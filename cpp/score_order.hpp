@@ -15,7 +15,8 @@ namespace ranksvm {
 template <class T>
 using Array = std::unique_ptr<T[]>;
 
-// Documents by position, that is in order of query, then score.  Immutable.
+// Documents by position, that is in order of query, then score; behind the members of a query come
+// its other documents.  Immutable.
 class ScoreOrder {
  public:
   // scores: by row.  margins: descending, one window for each.  The pairs outlive this object.

@@ -214,11 +214,17 @@ void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
   for (; k < n_columns; ++k) laplacian_columns<1>(v + k, n_columns, result + k, n_threads);
 }
 
+double Sweep::half_laplacian_unit() const {
+  const auto& scale = pairs_->scale();
+  return 1 / (scale.inner * scale.outer * scale.gap);
+}
+
 template <class Real>
 void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, const Real* v,
                            std::int64_t n_columns, std::int64_t first_column,
                            std::int64_t last_column, Real* result) const {
-  RowSums<Real> sums;
+  const auto& scale = pairs_->scale();
+  RowSums<Real> sums(scale.gap);
   const auto width = last_column - first_column;
   std::vector<Real> inner_weight, outer_weight;
   for (auto q = first_query; q < last_query; ++q) {
@@ -227,14 +233,15 @@ void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, co
     const auto offset = (begin - pairs_->query_start(first_query)) * n_columns + first_column;
     inner_weight.clear();
     outer_weight.clear();
-    for (std::uint32_t p = 0; p < query.n_documents; ++p) {
+    for (std::int64_t p = 0; p < pairs_->size(q); ++p) {
       const Real* row = v + offset + p * n_columns;
-      const auto half_degree = static_cast<Real>(degree_[begin + p] / 2);
+      const auto half_degree =
+          static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
       for (std::int64_t k = 0; k < width; ++k)
         result[offset + p * n_columns + k] = half_degree * row[k];
       if (!pairs_->has_weights()) continue;
-      inner_weight.push_back(static_cast<Real>(inner(begin + p)));
-      outer_weight.push_back(static_cast<Real>(outer(begin + p)));
+      inner_weight.push_back(static_cast<Real>(scale.inner * inner(begin + p)));
+      outer_weight.push_back(static_cast<Real>(scale.outer * outer(begin + p)));
     }
     if (query.n_levels < 2) continue;
     const auto subtract = [&](auto gap) {

@@ -65,10 +65,14 @@ class Sweep {
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
 
-  // The row at each position, that is in order of query, then score.
+  // The row at each position, that is in order of query, then score; rows of no weight come last.
   void rows(std::int64_t* result) const;
 
-  // M is N + N' where N v takes each pair once.  result = N_B v for the diagonal block N_B of the
+  // M is unit (N + N') where N v takes each pair once; the unit is a power of two, for single
+  // precision's sake: weights and gaps are about 1 in N, or below.
+  [[nodiscard]] double half_laplacian_unit() const;
+
+  // result = N_B v for the diagonal block N_B of the
   // queries first..last-1, in the columns first_column..last_column-1; v and result are row-major,
   // n_columns wide, and hold the positions of these queries only.
   template <class Real>

@@ -372,6 +372,11 @@ class SmoothEvaluation:
         """The rows in order of query, then score: of shape (n_samples,)."""
         return self._sweep.rows()
 
+    @property
+    def half_laplacian_unit(self) -> float:
+        """The unit of `half_laplacian`: a power of two that keeps it within single precision."""
+        return self._sweep.half_laplacian_unit
+
     def half_laplacian(
         self,
         queries: tuple[int, int],
@@ -379,7 +384,7 @@ class SmoothEvaluation:
         out: NDArray[Any],
         columns: tuple[int, int] | None = None,
     ) -> None:
-        """Multiply by N, where ``M = N + N'``, for consecutive queries, on the calling thread.
+        """Multiply by N, where ``M = unit (N + N')``, for consecutive queries, on this thread.
 
         Parameters
         ----------
