@@ -60,7 +60,7 @@ std::vector<PartnerSums> sum_partners(const PreferencePairs& pairs, const ScoreO
   std::vector<PartnerSums> sums(order.n_windows());
   for (PartnerSums& of_window : sums)
     for (Array<double>* side : {&of_window.better, &of_window.worse})
-      *side = std::make_unique_for_overwrite<double[]>(K * pairs.n_documents());
+      *side = make_array<double>(K * pairs.n_documents());
   const std::vector<Task> tasks = make_tasks(pairs, order.n_windows());
   parallel_for(std::ssize(tasks), n_threads, [&](std::int64_t t) {
     const auto run = pairs.has_gaps() ? run_task<K, true> : run_task<K, false>;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numeric>
 
+#include "array.hpp"
 #include "parallel.hpp"
 #include "sorting.hpp"
 
@@ -86,7 +86,7 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vecto
   if (n == 0) return;
   labels.resize(n);
   for (std::uint32_t i = 0; i < n; ++i) labels[i] = y[row_of(arranged(begin + i))];
-  const auto sorted = std::make_unique_for_overwrite<ScoredIndex[]>(n);
+  const auto sorted = make_array<ScoredIndex>(n);
   sort_scores(labels.data(), n, sorted.get(), 1);
   std::uint32_t level = 0;
   // The weight of the rows below, of those on this level, and of the pairs that a row of weight 1

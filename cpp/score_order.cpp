@@ -11,22 +11,17 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 13;
 
-template <class T>
-Array<T> make_buffer(std::int64_t n) {
-  return std::make_unique_for_overwrite<T[]>(n);
-}
-
 }  // namespace
 
 ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
                        std::vector<double> margins, int n_threads)
     : pairs_(pairs),
       margins_(std::move(margins)),
-      slot_(make_buffer<std::uint32_t>(pairs.n_documents())),
-      label_(make_buffer<std::uint32_t>(pairs.n_documents())),
-      score_(make_buffer<double>(pairs.n_documents())) {
+      slot_(make_array<std::uint32_t>(pairs.n_documents())),
+      label_(make_array<std::uint32_t>(pairs.n_documents())),
+      score_(make_array<double>(pairs.n_documents())) {
   for (std::size_t w = 0; w < margins_.size(); ++w)
-    window_ends_.push_back(make_buffer<std::uint32_t>(pairs.n_documents()));
+    window_ends_.push_back(make_array<std::uint32_t>(pairs.n_documents()));
   const auto pieces = pairs.pieces();
   std::vector<double> spreads(pieces.size(), 0.0);
   const auto sort_piece = [&](std::int64_t t, int threads) {
@@ -65,7 +60,7 @@ double ScoreOrder::sort_query(std::int64_t query, const double* scores, int n_th
     score_[p] = 0;
   }
   if (n == 0) return 0;
-  const auto order = make_buffer<ScoredIndex>(n);
+  const auto order = make_array<ScoredIndex>(n);
   sort_scores(unsorted, n, order.get(), n_threads);
   find_windows(begin, n, order.get(), n_threads);
   return shift_chains(query, order.get(), n_threads);

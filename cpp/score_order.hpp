@@ -2,18 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "array.hpp"
 #include "pair_sums/sorted_query.hpp"
 #include "preference_pairs.hpp"
 #include "sorting.hpp"
 
 namespace ranksvm {
-
-// Not initialised when made: every entry is written once, by the thread that has it at hand.
-template <class T>
-using Array = std::unique_ptr<T[]>;
 
 // Documents by position, that is in order of query, then score; behind the members of a query come
 // its other documents.  Immutable.

@@ -44,8 +44,8 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
       counting_(counting),
       order_(*pairs_, scores, window_margins(phi),
              useful_threads(n_documents(), kLeastPerThread, n_threads)),
-      degree_(std::make_unique_for_overwrite<double[]>(n_documents())),
-      gradient_(std::make_unique_for_overwrite<double[]>(n_documents())) {
+      degree_(make_array<double>(n_documents())),
+      gradient_(make_array<double>(n_documents())) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
@@ -77,7 +77,7 @@ Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
 // Sums column(score, k), k < K, over the partners in each window.
 template <int K, class Column>
 std::vector<PartnerSums> Sweep::sum_columns(int n_threads, Column&& column) const {
-  const auto v = std::make_unique_for_overwrite<double[]>(K * n_documents());
+  const auto v = make_array<double>(K * n_documents());
   parallel_chunks(n_documents(), kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
       for (int k = 0; k < K; ++k) v[K * p + k] = inner(p) * column(order_.score(p), k);
@@ -188,7 +188,7 @@ template <int K>
 void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* result,
                               int n_threads) const {
   const auto n = n_documents();
-  const auto by_position = std::make_unique_for_overwrite<double[]>(K * n);
+  const auto by_position = make_array<double>(K * n);
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto p = begin; p < end; ++p)
       for (int k = 0; k < K; ++k) by_position[K * p + k] = inner(p) * v[stride * row_at(p) + k];

@@ -74,7 +74,7 @@ class RowSums {
                                  std::uint32_t worse) const {
     return static_cast<Real>(gap_scale_ * query.factor<true>(better, worse));
   }
-  RANKSVM_INLINE void add_row(Real factor, const Real* row, Real* __restrict sum) const {
+  RANKSVM_INLINE void add_row(Real factor, const Real* row, Real* RANKSVM_RESTRICT sum) const {
     for (std::size_t k = 0; k < width_; ++k) sum[k] += factor * row[k];
   }
 

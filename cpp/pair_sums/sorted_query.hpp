@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "../parallel.hpp"
+#include "compiler.hpp"
 
 namespace ranksvm {
 
