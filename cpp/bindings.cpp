@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,10 +37,10 @@ Counting counting_named(const std::string& name) {
   throw std::invalid_argument("unknown way of counting '" + name + "'");
 }
 
-PairLoss::Kind loss_named(const std::string& name) {
-  if (name == "hinge") return PairLoss::Kind::hinge;
-  if (name == "squared_hinge") return PairLoss::Kind::squared_hinge;
-  if (name == "smoothed_hinge") return PairLoss::Kind::smoothed_hinge;
+MarginFunction::Kind loss_named(const std::string& name) {
+  if (name == "hinge") return MarginFunction::Kind::hinge;
+  if (name == "squared_hinge") return MarginFunction::Kind::squared_hinge;
+  if (name == "smoothed_hinge") return MarginFunction::Kind::smoothed_hinge;
   throw std::invalid_argument("unknown loss '" + name + "'");
 }
 
@@ -88,18 +89,23 @@ std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& 
                                   int n_threads) {
   require(static_cast<std::int64_t>(scores.shape(0)) == pairs->n_documents(),
           "one score per document");
-  const PairLoss kind{loss_named(loss), margin, width};
-  require((kind.kind == PairLoss::Kind::smoothed_hinge) == (width > 0),
+  const MarginFunction phi{loss_named(loss), margin, width};
+  require((phi.kind == MarginFunction::Kind::smoothed_hinge) == (width > 0),
           "a width above 0 is for the smoothed hinge, and needed there");
   const Counting way = counting_named(counting);
   const nb::gil_scoped_release release;
-  return std::make_shared<Sweep>(pairs, scores.data(), kind, way, n_threads);
+  return std::make_shared<Sweep>(pairs, scores.data(), phi, way, n_threads);
 }
 
 template <class T>
-auto vector_view(const T* values, std::int64_t n) {
-  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values, {static_cast<std::size_t>(n)},
-                                                      nb::handle());
+auto vector_view(std::span<const T> values) {
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
+}
+
+// A property of Python that is one of the totals.
+template <double Sweep::Totals::* total>
+double total_of(const Sweep& sweep) {
+  return sweep.totals().*total;
 }
 
 Out<double, 1> laplacian_vector(const Sweep& sweep, const In<double, 1>& v, int n_threads) {
@@ -128,7 +134,7 @@ void half_laplacian(const Sweep& sweep, std::int64_t first_query, std::int64_t l
   const auto& pairs = sweep.pairs();
   require(0 <= first_query && first_query <= last_query && last_query <= pairs.n_queries(),
           "no such queries");
-  const auto n = pairs.query_start[last_query] - pairs.query_start[first_query];
+  const auto n = pairs.query_start(last_query) - pairs.query_start(first_query);
   const auto n_columns = static_cast<std::int64_t>(v.shape(1));
   require(static_cast<std::int64_t>(v.shape(0)) == n, "one row per document of these queries");
   require(result.shape(0) == v.shape(0) && result.shape(1) == v.shape(1),
@@ -171,22 +177,14 @@ NB_MODULE(_core, m) {
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
            "query_weight"_a.noconvert().none(), "gaps"_a = false, "n_threads"_a = 1)
       .def_prop_ro(
-          "pair_weight",
-          [](const PreferencePairs& self) {
-            return vector_view(self.pair_weight.data(), self.n_queries());
-          },
+          "pairs_per_query",
+          [](const PreferencePairs& self) { return vector_view(self.pairs_per_query()); },
           nb::rv_policy::reference_internal, "Total weight of the pairs of each query.")
       .def_prop_ro(
-          "n_levels",
-          [](const PreferencePairs& self) {
-            return vector_view(self.n_levels.data(), self.n_queries());
-          },
+          "n_levels", [](const PreferencePairs& self) { return vector_view(self.n_levels()); },
           nb::rv_policy::reference_internal, "Number of distinct labels of each query.")
       .def_prop_ro(
-          "label",
-          [](const PreferencePairs& self) {
-            return vector_view(self.label.data(), self.n_documents());
-          },
+          "label", [](const PreferencePairs& self) { return vector_view(self.labels()); },
           nb::rv_policy::reference_internal,
           "Query by query: the rank of each label among those of its query.");
 
@@ -196,7 +194,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "gradient",
           [](const Sweep& self) {
-            return vector_view(self.gradient.get(), self.pairs().n_documents());
+            const auto n = static_cast<std::size_t>(self.pairs().n_documents());
+            return vector_view(std::span(self.gradient(), n));
           },
           nb::rv_policy::reference_internal, "By row: the derivative of the loss by each score.")
       .def(
@@ -214,16 +213,18 @@ NB_MODULE(_core, m) {
             self.rows(result.data());
             return result;
           },
-          "The row at each position, that is in order of query, then score.")
-      .def_ro("n_active", &Sweep::n_active)
-      .def_ro("balance_scores", &Sweep::balance_scores)
-      .def_ro("scores_laplacian_scores", &Sweep::scores_laplacian_scores)
-      .def_ro("magnitude", &Sweep::magnitude)
-      .def_ro("slope_sum", &Sweep::slope_sum)
-      .def_ro("smoothing", &Sweep::smoothing)
-      .def_ro("band_magnitude", &Sweep::band_magnitude)
+          "The row at each position, that is in order of query, then score; rows of no weight come "
+          "last.")
+      .def_prop_ro("n_active", &total_of<&Sweep::Totals::n_active>)
+      .def_prop_ro("balance_scores", &total_of<&Sweep::Totals::balance_scores>)
+      .def_prop_ro("scores_laplacian_scores", &total_of<&Sweep::Totals::scores_laplacian_scores>)
+      .def_prop_ro("magnitude", &total_of<&Sweep::Totals::magnitude>)
+      .def_prop_ro("slope_sum", &total_of<&Sweep::Totals::slope_sum>)
+      .def_prop_ro("smoothing", &Sweep::smoothing)
+      .def_prop_ro("band_magnitude", &total_of<&Sweep::Totals::band_magnitude>)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
+      .def_prop_ro("half_laplacian_unit", &Sweep::half_laplacian_unit)
       .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
       .def("half_laplacian", &half_laplacian<double>, "first_query"_a, "last_query"_a,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compiler.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
@@ -51,13 +52,13 @@ void multiply_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::in
 // streams are more than the hardware foresees, so the rows after next are asked for by hand.
 template <class Value>
 RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
-                             const double* u, double* __restrict result) {
+                             const double* u, double* RANKSVM_RESTRICT result) {
   constexpr std::int64_t kRows = 4, kLine = 64 / sizeof(Value);
   const auto d = X.n_columns;
   auto i = begin;
   for (; i + kRows <= end; i += kRows) {
     const Value* row = X.values + i * d;
-    for (std::int64_t k = 0; k < kRows * d; k += kLine) __builtin_prefetch(row + 2 * kRows * d + k);
+    for (std::int64_t k = 0; k < kRows * d; k += kLine) prefetch(row + 2 * kRows * d + k);
     for (std::int64_t k = 0; k < d; ++k)
       result[k] += (u[i] * row[k] + u[i + 1] * row[k + d]) +
                    (u[i + 2] * row[k + 2 * d] + u[i + 3] * row[k + 3 * d]);
@@ -68,7 +69,7 @@ RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, std::int64_t begin, st
 
 template <class Value, class Index>
 void add_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-              const double* u, double* __restrict result) {
+              const double* u, double* RANKSVM_RESTRICT result) {
   for (auto i = begin; i < end; ++i)
     for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k)
       result[X.column[k]] += u[i] * static_cast<double>(X.values[k]);
@@ -78,7 +79,7 @@ void add_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t
 template <class Value>
 RANKSVM_CLONES void add_rows_and_squares(const DenseMatrix<Value>& X, std::int64_t begin,
                                          std::int64_t end, const double* u, const double* v,
-                                         double* __restrict result) {
+                                         double* RANKSVM_RESTRICT result) {
   for (auto i = begin; i < end; ++i)
     for (std::int64_t k = 0; k < X.n_columns; ++k) {
       const double x = X.values[i * X.n_columns + k];
@@ -89,7 +90,7 @@ RANKSVM_CLONES void add_rows_and_squares(const DenseMatrix<Value>& X, std::int64
 
 template <class Value, class Index>
 void add_rows_and_squares(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-                          const double* u, const double* v, double* __restrict result) {
+                          const double* u, const double* v, double* RANKSVM_RESTRICT result) {
   for (auto i = begin; i < end; ++i)
     for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
       const double x = X.values[k];
@@ -144,7 +145,7 @@ void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_thread
 template <class Value, class Real>
 RANKSVM_CLONES void gather_row(const DenseMatrix<Value>& X, std::int64_t i, std::int64_t begin,
                                std::int64_t end, const double* shift, const double* scale,
-                               Real* __restrict result) {
+                               Real* RANKSVM_RESTRICT result) {
   const Value* row = X.values + i * X.n_columns;
   for (auto k = begin; k < end; ++k)
     result[k - begin] = static_cast<Real>((row[k] - shift[k]) * scale[k]);
@@ -153,7 +154,7 @@ RANKSVM_CLONES void gather_row(const DenseMatrix<Value>& X, std::int64_t i, std:
 template <class Value, class Index, class Real>
 void gather_row(const CsrMatrix<Value, Index>& X, std::int64_t i, std::int64_t begin,
                 std::int64_t end, const double* shift, const double* scale,
-                Real* __restrict result) {
+                Real* RANKSVM_RESTRICT result) {
   for (auto k = begin; k < end; ++k) result[k - begin] = static_cast<Real>(-shift[k] * scale[k]);
   for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
     const std::int64_t column = X.column[k];

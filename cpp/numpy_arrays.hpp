@@ -6,8 +6,9 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
+
+#include "array.hpp"
 
 namespace ranksvm {
 
@@ -24,7 +25,7 @@ inline void require(bool condition, const char* message) {
 
 template <class T>
 Out<T, 1> new_vector(std::int64_t n) {
-  auto data = std::make_unique_for_overwrite<T[]>(n);
+  auto data = make_array<T>(n);
   T* raw = data.get();
   nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner);
@@ -32,7 +33,7 @@ Out<T, 1> new_vector(std::int64_t n) {
 
 template <class T>
 Out<T, 2> new_matrix(std::int64_t n, std::int64_t d) {
-  auto data = std::make_unique_for_overwrite<T[]>(n * d);
+  auto data = make_array<T>(n * d);
   T* raw = data.get();
   nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)}, owner);

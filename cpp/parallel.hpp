@@ -10,16 +10,6 @@
 
 #include "thread_pool.hpp"
 
-// A function marked RANKSVM_CLONES is compiled for several instruction sets; the loader picks one.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define RANKSVM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define RANKSVM_CLONES
-#endif
-// Kernels behind a RANKSVM_CLONES function must be inlined into it to share its instruction set.
-#define RANKSVM_INLINE inline __attribute__((always_inline))
-
 namespace ranksvm {
 
 // The threads that are worth starting for this much work, of which one should do `least`.

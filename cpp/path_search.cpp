@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "parallel.hpp"
+#include "compiler.hpp"
 #include "regularization_path.hpp"
 
 namespace ranksvm {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "array.hpp"
 #include "parallel.hpp"
 #include "sorting.hpp"
 
@@ -12,95 +14,124 @@ namespace {
 constexpr std::int64_t kLongQuery = 1 << 13;
 constexpr std::int64_t kPieceSize = 1 << 12;
 
-// Ranks the labels of one query; returns the number of levels and adds up the weight of the pairs.
-// value: null without gaps.
-std::uint32_t rank_labels(const std::vector<double>& y, const double* weight, std::uint32_t* label,
-                          double* value, double& pair_weight) {
-  const auto n = static_cast<std::uint32_t>(y.size());
-  std::vector<ScoredIndex> sorted(n);
-  sort_scores(y.data(), n, sorted.data(), 1);
-  std::uint32_t level = 0;
-  double below = 0, here = 0, to_below = 0;  // the last: to weigh a pair with each below
-  pair_weight = 0;
-  for (std::uint32_t p = 0; p < n; ++p) {
-    if (p > 0 && sorted[p].score > sorted[p - 1].score) {
-      ++level;
-      below += here;
-      here = 0;
-      to_below = value ? to_below + below * (sorted[p].score - sorted[p - 1].score) : below;
-    }
-    if (value) value[level] = sorted[p].score;
-    const double w = weight ? weight[sorted[p].index] : 1;
-    pair_weight += w * to_below;
-    here += w;
-    label[sorted[p].index] = level;
-  }
-  return level + 1;
+// A power of two that brings a number close to 1, as far as there is one.
+double scale_of(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
 }
 
 }  // namespace
 
-PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> starts,
+PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
                                  std::vector<std::int64_t> order, const double* row_weight,
                                  const double* query_weight, bool gaps, int n_threads)
-    : query_start(std::move(starts)),
-      row(std::move(order)),
-      label(n_documents()),
-      n_levels(n_queries()),
-      value(gaps ? n_documents() : 0),
-      pair_weight(n_queries()) {
-  for (std::int64_t i = 0; row_weight && i < n_documents(); ++i) {
-    largest_weight = std::max(largest_weight, row_weight[i]);
-    whole_weights = whole_weights && row_weight[i] == std::floor(row_weight[i]);
-  }
-  if (row_weight || query_weight) {
-    inner.resize(n_documents());
-    outer.resize(n_documents());
-  }
-  for (std::int64_t q = 0; q < n_queries();) {
-    const std::int64_t first = q;
-    const auto size = [&](std::int64_t query) {
-      return query_start[query + 1] - query_start[query];
-    };
-    const bool is_long = size(q) >= kLongQuery;
-    for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
-              query_start[q] - query_start[first] < kPieceSize;)
-      ++q;
-    pieces.push_back({first, q, is_long});
-  }
-  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
-    std::vector<double> values;
-    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
-      const auto begin = query_start[q], end = query_start[q + 1];
-      values.resize(end - begin);
-      for (auto g = begin; g < end; ++g) {
-        values[g - begin] = y[row_of(g)];
-        if (inner.empty()) continue;
-        inner[g] = row_weight ? row_weight[row_of(g)] : 1;
-        outer[g] = inner[g] * (query_weight ? query_weight[q] : 1);
-      }
-      const double* weight = inner.empty() ? nullptr : inner.data() + begin;
-      double* value_of = gaps ? value.data() + begin : nullptr;
-      n_levels[q] =
-          begin == end ? 0 : rank_labels(values, weight, &label[begin], value_of, pair_weight[q]);
-      if (query_weight) pair_weight[q] *= query_weight[q];
+    : query_start_(std::move(query_start)),
+      row_(std::move(order)),
+      has_gaps_(gaps),
+      label_(n_documents()),
+      n_levels_(n_queries()),
+      inner_(row_weight || query_weight ? n_documents() : 0),
+      outer_(inner_.size()),
+      values_(gaps ? n_documents() : 0),
+      pairs_per_query_(n_queries()) {
+  cut_into_pieces();
+  if (has_weights()) find_members(row_weight, query_weight);
+  parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
+    std::vector<double> labels;
+    for (auto q = pieces_[t].first_query; q < pieces_[t].last_query; ++q) {
+      rank_query(q, y, labels);
+      if (query_weight) pairs_per_query_[q] *= query_weight[q];
     }
   });
-  if (gaps) measure_gaps();
+  measure_weights();
 }
 
-void PreferencePairs::measure_gaps() {
-  double largest_gap = 1;
-  for (std::int64_t q = 0; q < n_queries(); ++q) {
-    if (n_levels[q] < 2) continue;
-    const double *lowest = &value[query_start[q]], *highest = lowest + n_levels[q] - 1;
-    largest_gap = std::max(largest_gap, *highest - *lowest);
-    whole_weights = whole_weights &&
-                    std::all_of(lowest, highest + 1, [](double y) { return y == std::floor(y); });
+void PreferencePairs::cut_into_pieces() {
+  for (std::int64_t q = 0; q < n_queries();) {
+    const std::int64_t first = q;
+    const bool is_long = size(q) >= kLongQuery;
+    for (++q; !is_long && q < n_queries() && size(q) < kLongQuery &&
+              query_start_[q] - query_start_[first] < kPieceSize;)
+      ++q;
+    pieces_.push_back({first, q, is_long});
   }
-  largest_weight *= largest_gap;
+}
+
+void PreferencePairs::find_members(const double* row_weight, const double* query_weight) {
+  bool all = true;
+  for (std::int64_t q = 0; q < n_queries(); ++q)
+    for (auto g = query_start_[q]; g < query_start_[q + 1]; ++g) {
+      inner_[g] = row_weight ? row_weight[row_of(g)] : 1;
+      outer_[g] = inner_[g] * (query_weight ? query_weight[q] : 1);
+      all = all && outer_[g] > 0;
+    }
+  if (all) return;
+  n_members_.resize(n_queries());
+  arranged_.resize(n_documents());
+  std::iota(arranged_.begin(), arranged_.end(), 0);
+  for (std::int64_t q = 0; q < n_queries(); ++q) {
+    const auto begin = arranged_.begin() + query_start_[q];
+    const auto end = std::stable_partition(begin, begin + size(q),
+                                           [&](std::int64_t g) { return outer_[g] > 0; });
+    n_members_[q] = end - begin;
+  }
+}
+
+// Ranks the labels of a query and adds up what its pairs weigh, but for the weight of the query.
+// labels: memory.
+void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vector<double>& labels) {
+  const auto begin = query_start_[query];
+  const auto n = static_cast<std::uint32_t>(n_members(query));
+  n_levels_[query] = size(query) > 0 ? 1 : 0;
+  if (n == 0) return;
+  labels.resize(n);
+  for (std::uint32_t i = 0; i < n; ++i) labels[i] = y[row_of(arranged(begin + i))];
+  const auto sorted = make_array<ScoredIndex>(n);
+  sort_scores(labels.data(), n, sorted.get(), 1);
+  std::uint32_t level = 0;
+  // The weight of the rows below, of those on this level, and of the pairs that a row of weight 1
+  // would make with those below.
+  double below = 0, here = 0, to_below = 0, total = 0;
+  for (std::uint32_t p = 0; p < n; ++p) {
+    const auto slot = arranged(begin + sorted[p].index);
+    if (p > 0 && sorted[p].score > sorted[p - 1].score) {
+      ++level;
+      below += here;
+      here = 0;
+      to_below = has_gaps_ ? to_below + below * (sorted[p].score - sorted[p - 1].score) : below;
+    }
+    if (has_gaps_) values_[begin + level] = sorted[p].score;
+    total += inner(slot) * to_below;
+    here += inner(slot);
+    label_[slot] = level;
+  }
+  n_levels_[query] = level + 1;
+  pairs_per_query_[query] = total;
+}
+
+// Of the queries that have pairs.
+void PreferencePairs::measure_weights() {
+  const auto is_whole = [](double value) { return value == std::floor(value); };
+  double largest_inner = 0, largest_outer = 0, largest_gap = 0;
+  for (std::int64_t q = 0; q < n_queries(); ++q) {
+    if (n_levels_[q] < 2) continue;
+    for (auto place = query_start_[q]; has_weights() && place < query_start_[q] + n_members(q);
+         ++place) {
+      const double weight = inner_[arranged(place)];
+      largest_inner = std::max(largest_inner, weight);
+      largest_outer = std::max(largest_outer, outer_[arranged(place)]);
+      whole_weights_ = whole_weights_ && is_whole(weight);
+    }
+    if (!has_gaps_) continue;
+    const double *lowest = level_values(q), *highest = lowest + n_levels_[q] - 1;
+    largest_gap = std::max(largest_gap, *highest - *lowest);
+    whole_weights_ = whole_weights_ && std::all_of(lowest, highest + 1, is_whole);
+  }
+  scale_ = {scale_of(largest_inner), scale_of(largest_outer), scale_of(largest_gap)};
+  largest_weight_ = std::max(1.0, largest_inner) * std::max(1.0, largest_gap);
   // Sums of larger numbers are not exact.
-  whole_weights = whole_weights && largest_weight * static_cast<double>(n_documents()) <= 0x1p53;
+  if (has_gaps_ && !(largest_weight_ * static_cast<double>(n_documents()) <= 0x1p53))
+    whole_weights_ = false;
 }
 
 }  // namespace ranksvm

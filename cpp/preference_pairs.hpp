@@ -2,33 +2,68 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ranksvm {
 
 // Which documents are to be ordered, and how much each pair weighs.  Documents are numbered query
-// by query ("slots"); slot g is row[g] of the caller's arrays, or row g where `row` is empty.
-struct PreferencePairs {
-  // y, row_weight: by row; query_start: n_queries + 1 slots; order, row_weight and query_weight may
-  // be empty.  The pair (i, j) of query q weighs query_weight[q] row_weight[i] row_weight[j], with
-  // gaps this times y[i] - y[j].
+// by query ("slots").  Those that weigh nothing, or whose query does not, belong to no pair: the
+// others are the members of their query, and levels are those of members.  Immutable.
+class PreferencePairs {
+ public:
+  // y, row_weight: by row; query_start: n_queries + 1 slots; order: the row in each slot, or empty
+  // if they are the same; row_weight and query_weight may be null.  The pair (i, j) of query q
+  // weighs query_weight[q] row_weight[i] row_weight[j], with gaps this times y[i] - y[j].
   PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
                   std::vector<std::int64_t> order, const double* row_weight,
                   const double* query_weight, bool gaps, int n_threads);
 
-  std::int64_t n_documents() const { return query_start.back(); }
-  std::int64_t n_queries() const { return static_cast<std::int64_t>(query_start.size()) - 1; }
-  bool has_gaps() const { return !value.empty(); }
-  std::int64_t row_of(std::int64_t slot) const { return row.empty() ? slot : row[slot]; }
+  [[nodiscard]] std::int64_t n_documents() const { return query_start_.back(); }
+  [[nodiscard]] std::int64_t n_queries() const { return std::ssize(query_start_) - 1; }
+  [[nodiscard]] bool has_gaps() const { return has_gaps_; }
+  [[nodiscard]] bool has_weights() const { return !inner_.empty(); }
 
-  std::vector<std::int64_t> query_start, row;
-  std::vector<std::uint32_t> label;     // by slot: rank of the label among those of its query
-  std::vector<std::uint32_t> n_levels;  // by query
-  std::vector<double> inner, outer;     // by slot: row weight, the same times the query's; or empty
-  std::vector<double> value;            // with gaps, at query_start + rank: the label of that rank
-  std::vector<double> pair_weight;      // by query: total weight of its pairs
-  double largest_weight = 1;            // of a row, with gaps times the largest gap
-  bool whole_weights = true;            // of all rows and gaps
+  // The slots of a query are those from query_start(q) on, before query_start(q + 1).
+  [[nodiscard]] std::int64_t query_start(std::int64_t query) const { return query_start_[query]; }
+  [[nodiscard]] std::int64_t size(std::int64_t query) const {
+    return query_start_[query + 1] - query_start_[query];
+  }
+  [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
+    return arranged_.empty() ? size(query) : n_members_[query];
+  }
+  // The slots of a query, members first; as `place` runs through the slots of the query.
+  [[nodiscard]] std::int64_t arranged(std::int64_t place) const {
+    return arranged_.empty() ? place : arranged_[place];
+  }
+  // The labels of the levels of a query, ascending; with gaps only.
+  [[nodiscard]] const double* level_values(std::int64_t query) const {
+    return values_.data() + query_start_[query];
+  }
+
+  [[nodiscard]] std::int64_t row_of(std::int64_t slot) const {
+    return row_.empty() ? slot : row_[slot];
+  }
+  // The row's weight, and the same times the query's.
+  [[nodiscard]] double inner(std::int64_t slot) const { return has_weights() ? inner_[slot] : 1; }
+  [[nodiscard]] double outer(std::int64_t slot) const { return has_weights() ? outer_[slot] : 1; }
+
+  // By slot: the level of a member, that is the rank of its label among those of the query; 0 for
+  // others.
+  [[nodiscard]] std::span<const std::uint32_t> labels() const { return label_; }
+  [[nodiscard]] std::span<const std::uint32_t> n_levels() const { return n_levels_; }
+  // Total weight of the pairs of each query.
+  [[nodiscard]] std::span<const double> pairs_per_query() const { return pairs_per_query_; }
+
+  // Of a row, with gaps times the largest gap; at least 1.
+  [[nodiscard]] double largest_weight() const { return largest_weight_; }
+  // Whether all rows' weights and gaps are whole numbers, so that sums over pairs are exact.
+  [[nodiscard]] bool whole_weights() const { return whole_weights_; }
+  // Powers of two that bring the largest weights, and the largest gap, close to 1.
+  struct Scale {
+    double inner = 1, outer = 1, gap = 1;
+  };
+  [[nodiscard]] const Scale& scale() const { return scale_; }
 
   // Work in pieces that do not depend on the number of threads: runs of short queries, and long
   // queries by themselves.
@@ -36,10 +71,25 @@ struct PreferencePairs {
     std::int64_t first_query, last_query;
     bool is_long;
   };
-  std::vector<Piece> pieces;
+  [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
 
  private:
-  void measure_gaps();
+  void cut_into_pieces();
+  void find_members(const double* row_weight, const double* query_weight);
+  void rank_query(std::int64_t query, const double* y, std::vector<double>& labels);
+  void measure_weights();
+
+  std::vector<std::int64_t> query_start_, row_;
+  bool has_gaps_;
+  std::vector<std::uint32_t> label_, n_levels_;
+  std::vector<double> inner_, outer_;               // or empty
+  std::vector<std::int64_t> arranged_, n_members_;  // or empty
+  std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
+  std::vector<double> pairs_per_query_;
+  double largest_weight_ = 1;
+  bool whole_weights_ = true;
+  Scale scale_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace ranksvm

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "parallel.hpp"
+#include "compiler.hpp"
 
 namespace ranksvm {
 namespace {

@@ -11,55 +11,56 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 13;
 
-template <class T>
-Array<T> make_buffer(std::int64_t n) {
-  return std::make_unique_for_overwrite<T[]>(n);
-}
-
 }  // namespace
 
 ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
                        std::vector<double> margins, int n_threads)
-    : slot(make_buffer<std::uint32_t>(pairs.n_documents())),
-      label(make_buffer<std::uint32_t>(pairs.n_documents())),
-      score(make_buffer<double>(pairs.n_documents())),
-      pairs_(pairs),
-      margins_(std::move(margins)) {
+    : pairs_(pairs),
+      margins_(std::move(margins)),
+      slot_(make_array<std::uint32_t>(pairs.n_documents())),
+      label_(make_array<std::uint32_t>(pairs.n_documents())),
+      score_(make_array<double>(pairs.n_documents())) {
   for (std::size_t w = 0; w < margins_.size(); ++w)
-    window_ends.push_back(make_buffer<std::uint32_t>(pairs.n_documents()));
-  const auto& pieces = pairs.pieces;
+    window_ends_.push_back(make_array<std::uint32_t>(pairs.n_documents()));
+  const auto pieces = pairs.pieces();
   std::vector<double> spreads(pieces.size(), 0.0);
   const auto sort_piece = [&](std::int64_t t, int threads) {
     for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      if (pairs.query_start[q] < pairs.query_start[q + 1])
-        spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
+      spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
   };
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (!pieces[t].is_long) sort_piece(t, 1);
   });
   for (std::int64_t t = 0; t < std::ssize(pieces); ++t)
     if (pieces[t].is_long) sort_piece(t, n_threads);
-  for (const double s : spreads) spread = std::max(spread, s);
+  for (const double s : spreads) spread_ = std::max(spread_, s);
 }
 
-SortedQuery ScoreOrder::query(std::int64_t q, std::size_t window) const {
-  const auto begin = pairs_.query_start[q];
-  return {static_cast<std::uint32_t>(pairs_.query_start[q + 1] - begin), pairs_.n_levels[q],
-          &label[begin], &window_ends[window][begin],
-          pairs_.has_gaps() ? pairs_.value.data() + begin : nullptr};
+SortedQuery ScoreOrder::query(std::int64_t query, std::size_t window) const {
+  const auto begin = pairs_.query_start(query);
+  return {static_cast<std::uint32_t>(pairs_.n_members(query)), pairs_.n_levels()[query],
+          &label_[begin], &window_ends_[window][begin],
+          pairs_.has_gaps() ? pairs_.level_values(query) : nullptr};
 }
 
+// Returns the largest absolute score, shifted.
 double ScoreOrder::sort_query(std::int64_t query, const double* scores, int n_threads) {
-  const auto begin = pairs_.query_start[query];
-  const auto n = static_cast<std::uint32_t>(pairs_.query_start[query + 1] - begin);
-  const auto order = make_buffer<ScoredIndex>(n);
-  double* unsorted = &score[begin];
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
+  const auto begin = pairs_.query_start(query), size = pairs_.size(query);
+  const auto n = static_cast<std::uint32_t>(pairs_.n_members(query));
+  double* unsorted = &score_[begin];
+  parallel_chunks(size, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto i = first; i < last; ++i) {
-      unsorted[i] = scores[pairs_.row_of(begin + i)] + 0.0;  // -0 sorts with 0
+      // -0 sorts with 0
+      unsorted[i] = scores[pairs_.row_of(pairs_.arranged(begin + i))] + 0.0;
       if (!std::isfinite(unsorted[i])) throw std::domain_error("scores must be finite");
     }
   });
+  for (auto p = begin + n; p < begin + size; ++p) {
+    slot_[p] = static_cast<std::uint32_t>(pairs_.arranged(p));
+    score_[p] = 0;
+  }
+  if (n == 0) return 0;
+  const auto order = make_array<ScoredIndex>(n);
   sort_scores(unsorted, n, order.get(), n_threads);
   find_windows(begin, n, order.get(), n_threads);
   return shift_chains(query, order.get(), n_threads);
@@ -69,9 +70,9 @@ void ScoreOrder::find_windows(std::int64_t begin, std::uint32_t n, const ScoredI
                               int n_threads) {
   parallel_chunks(n, kChunk, n_threads, [&](std::int64_t first, std::int64_t last) {
     for (auto p = first; p < last; ++p) {
-      const auto g = static_cast<std::uint32_t>(begin + order[p].index);
-      slot[begin + p] = g;
-      label[begin + p] = pairs_.label[g];
+      const auto g = static_cast<std::uint32_t>(pairs_.arranged(begin + order[p].index));
+      slot_[begin + p] = g;
+      label_[begin + p] = pairs_.labels()[g];
     }
     for (std::size_t w = 0; w < margins_.size(); ++w) {
       const auto outside = [&](std::uint32_t e, double s) {
@@ -87,7 +88,7 @@ void ScoreOrder::find_windows(std::int64_t begin, std::uint32_t n, const ScoredI
       }
       for (auto p = first; p < last; ++p) {
         while (e < n && !outside(e, order[p].score)) ++e;
-        window_ends[w][begin + p] = e;
+        window_ends_[w][begin + p] = e;
       }
     }
   });
@@ -101,24 +102,20 @@ void ScoreOrder::find_windows(std::int64_t begin, std::uint32_t n, const ScoredI
 double ScoreOrder::shift_chains(std::int64_t query, const ScoredIndex* order, int n_threads) {
   constexpr double kWide = 64;
   const double margin = margins_.front();
-  const auto begin = pairs_.query_start[query];
-  const auto n = static_cast<std::uint32_t>(pairs_.query_start[query + 1] - begin);
+  const auto begin = pairs_.query_start(query);
+  const auto n = static_cast<std::uint32_t>(pairs_.n_members(query));
   const bool wide = order[n - 1].score - order[0].score > kWide;
-  double* sorted = &score[begin];
-  const auto counts = [&](std::uint32_t p) {
-    return pairs_.inner.empty() || pairs_.inner[slot[begin + p]] > 0;
-  };
-  std::vector<std::uint32_t> least_label(wide ? n + 1 : 0, pairs_.n_levels[query]);  // from p on
+  double* sorted = &score_[begin];
+  std::vector<std::uint32_t> least_label(wide ? n + 1 : 0, pairs_.n_levels()[query]);  // from p on
   for (std::uint32_t p = n; wide && p-- > 0;)
-    least_label[p] =
-        counts(p) ? std::min(least_label[p + 1], label[begin + p]) : least_label[p + 1];
+    least_label[p] = std::min(least_label[p + 1], label_[begin + p]);
   double widest = 0;
   for (std::uint32_t first = 0, last = n; first < n; first = last) {
     std::uint32_t top_label = 0;
     for (last = wide ? first : n; last < n; ++last) {
       const bool gap = last > first && !(order[last].score - order[last - 1].score < margin);
       if (gap && top_label <= least_label[last]) break;
-      if (counts(last)) top_label = std::max(top_label, label[begin + last]);
+      top_label = std::max(top_label, label_[begin + last]);
     }
     const double shift = order[first + (last - first) / 2].score;
     parallel_chunks(last - first, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {

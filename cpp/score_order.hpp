@@ -2,32 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "array.hpp"
 #include "pair_sums/sorted_query.hpp"
 #include "preference_pairs.hpp"
 #include "sorting.hpp"
 
 namespace ranksvm {
 
-// Not initialised when made: every entry is written once, by the thread that has it at hand.
-template <class T>
-using Array = std::unique_ptr<T[]>;
-
-// By position, that is in order of query, then score.
+// Documents by position, that is in order of query, then score; behind the members of a query come
+// its other documents.  Immutable.
 class ScoreOrder {
  public:
-  // scores: by row.  margins: descending, one window for each.
+  // scores: by row.  margins: descending, one window for each.  The pairs outlive this object.
   ScoreOrder(const PreferencePairs& pairs, const double* scores, std::vector<double> margins,
              int n_threads);
 
-  Array<std::uint32_t> slot, label;
-  Array<double> score;                            // shifted to be small, without effect on losses
-  double spread = 0;                              // the largest of them, in absolute value
-  std::vector<Array<std::uint32_t>> window_ends;  // of each margin; see SortedQuery
-
-  SortedQuery query(std::int64_t q, std::size_t window) const;
+  [[nodiscard]] std::int64_t slot(std::int64_t position) const { return slot_[position]; }
+  // Shifted to be small, without effect on losses.
+  [[nodiscard]] double score(std::int64_t position) const { return score_[position]; }
+  // The largest of these scores, in absolute value.
+  [[nodiscard]] double spread() const { return spread_; }
+  [[nodiscard]] std::size_t n_windows() const { return window_ends_.size(); }
+  [[nodiscard]] SortedQuery query(std::int64_t query, std::size_t window) const;
 
  private:
   double sort_query(std::int64_t query, const double* scores, int n_threads);
@@ -36,6 +34,10 @@ class ScoreOrder {
 
   const PreferencePairs& pairs_;
   std::vector<double> margins_;
+  Array<std::uint32_t> slot_, label_;
+  Array<double> score_;
+  double spread_ = 0;
+  std::vector<Array<std::uint32_t>> window_ends_;  // of each margin; see SortedQuery
 };
 
 }  // namespace ranksvm

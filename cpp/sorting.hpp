@@ -6,10 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "array.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
@@ -80,8 +80,8 @@ void pass(const Record* in, Record* out, std::int64_t n, int shift, int n_thread
 template <int kBits, class Keys>
 void sort(const double* scores, std::int64_t n, const Keys& key_of, ScoredIndex* sorted,
           int n_threads) {
-  auto records = std::make_unique_for_overwrite<Record[]>(n);
-  auto other = std::make_unique_for_overwrite<Record[]>(n);
+  auto records = make_array<Record>(n);
+  auto other = make_array<Record>(n);
   parallel_chunks(n, part_size(n), n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
       records[i] = {key_of(scores[i]), static_cast<std::uint32_t>(i)};

@@ -3,11 +3,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "pair_sums/counter.hpp"
-#include "preference_pairs.hpp"
-#include "score_order.hpp"
+#include "partner_sums.hpp"
 
 namespace ranksvm {
 
@@ -17,11 +14,11 @@ namespace ranksvm {
 //   squared hinge    max(0, margin - z)^2    alpha = 2 (margin - z) where z < margin
 //   smoothed hinge   the hinge with its kink rounded off over `width` below the margin:
 //                    alpha = clip((margin - z) / width, 0, 1)
-struct PairLoss {
+struct MarginFunction {
   enum class Kind { hinge, squared_hinge, smoothed_hinge };
   Kind kind;
   double margin;
-  double width;  // of the smoothed hinge only
+  double width = 0;  // of the smoothed hinge only
 };
 
 // The pairs active at a margin, margin - (s_i - s_j) > 0 for y_i > y_j, and what follows from them.
@@ -34,21 +31,33 @@ struct PairLoss {
 class Sweep {
  public:
   // scores: by row.
-  Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores, const PairLoss& loss,
-        Counting counting, int n_threads);
+  Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
+        const MarginFunction& phi, Counting counting, int n_threads);
+
+  struct Totals {
+    // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
+    double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
+    // Sum of the absolute values of the terms that the loss is the sum of: what rounding is
+    // relative to.
+    double magnitude = 0;
+    // Smoothed hinge only: sum of alpha, over all pairs and over the band, and s' times the
+    // gradient that the band makes.
+    double slope_sum = 0, band_slope_sum = 0, band_gradient_scores = 0;
+    // What rounding is relative to in these, and in gradient' s.
+    double band_magnitude = 0;
+
+    Totals& operator+=(const Totals& more);
+  };
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+
+  // Smoothed hinge only: sum of (margin - z) (1 - alpha) over the band.
+  [[nodiscard]] double smoothing() const {
+    return (phi_.width - phi_.margin) * totals_.band_slope_sum - totals_.band_gradient_scores;
+  }
 
   // By row: the balance, a subgradient of the hinge; 2 (M s + margin balance), the gradient of the
   // squared hinge; or the gradient of the smoothed hinge.
-  Array<double> gradient;
-  // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
-  double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
-  // Sum of the absolute values of the terms that the loss is the sum of: what rounding is relative
-  // to.
-  double magnitude = 0;
-  // Smoothed hinge only: sum of alpha, and sum of (margin - z) (1 - alpha) over the band.
-  double slope_sum = 0, smoothing = 0;
-  // What rounding is relative to in these two, and in gradient' s.
-  double band_magnitude = 0;
+  [[nodiscard]] const double* gradient() const { return gradient_.get(); }
 
   // The diagonal of M, by row.
   void degree(double* result) const;
@@ -56,10 +65,14 @@ class Sweep {
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
 
-  // The row at each position, that is in order of query, then score.
+  // The row at each position, that is in order of query, then score; rows of no weight come last.
   void rows(std::int64_t* result) const;
 
-  // M is N + N' where N v takes each pair once.  result = N_B v for the diagonal block N_B of the
+  // M is unit (N + N') where N v takes each pair once; the unit is a power of two, for single
+  // precision's sake: weights and gaps are about 1 in N, or below.
+  [[nodiscard]] double half_laplacian_unit() const;
+
+  // result = N_B v for the diagonal block N_B of the
   // queries first..last-1, in the columns first_column..last_column-1; v and result are row-major,
   // n_columns wide, and hold the positions of these queries only.
   template <class Real>
@@ -67,40 +80,40 @@ class Sweep {
                       std::int64_t n_columns, std::int64_t first_column, std::int64_t last_column,
                       Real* result) const;
 
-  const PreferencePairs& pairs() const { return *pairs_; }
+  [[nodiscard]] const PreferencePairs& pairs() const { return *pairs_; }
 
  private:
-  enum Side { both, upper, lower };
-  struct Task {
-    std::int64_t first_query, last_query;
-    std::size_t window;
-    Side side;
-  };
-  struct Sums {  // by position, K columns
-    Array<double> upper, lower;
-  };
-  struct Totals {
-    double active = 0, balance = 0, laplacian = 0, magnitude = 0, slopes = 0, band = 0,
-           band_magnitude = 0, band_scores = 0;
-  };
-
+  void finish_hinge(int n_threads);
   template <int K>
-  std::vector<Sums> sum_partners(const double* v, int n_threads) const;
-  template <int K, bool Gap>
-  void sum_partners(const Task& task, const double* v, Sums& sums) const;
-  std::vector<Task> tasks() const;
+  void finish_squared_hinge(double unit, int n_threads);
   template <int K>
-  void finish(const PairLoss& loss, double unit, int n_threads);
+  void finish_smoothed_hinge(double unit, int n_threads);
+  template <int K, class Column>
+  [[nodiscard]] std::vector<PartnerSums> sum_columns(int n_threads, Column&& column) const;
+  template <class Derivative>
+  void finish(int n_threads, Derivative&& derivative);
+  double add_active(std::int64_t position, double n_better, double n_worse, Totals& totals);
   template <int K>
   void laplacian_columns(const double* v, std::int64_t stride, double* result, int n_threads) const;
-  std::int64_t n_documents() const { return pairs_->n_documents(); }
-  double inner(std::uint32_t slot) const { return pairs_->inner.empty() ? 1 : pairs_->inner[slot]; }
-  double outer(std::uint32_t slot) const { return pairs_->outer.empty() ? 1 : pairs_->outer[slot]; }
+
+  [[nodiscard]] std::int64_t n_documents() const { return pairs_->n_documents(); }
+  [[nodiscard]] std::int64_t row_at(std::int64_t position) const {
+    return pairs_->row_of(order_.slot(position));
+  }
+  [[nodiscard]] double inner(std::int64_t position) const {
+    return pairs_->inner(order_.slot(position));
+  }
+  [[nodiscard]] double outer(std::int64_t position) const {
+    return pairs_->outer(order_.slot(position));
+  }
 
   std::shared_ptr<const PreferencePairs> pairs_;
+  MarginFunction phi_;
   Counting counting_;
   ScoreOrder order_;
-  Array<double> degree_;  // by position
+  Array<double> degree_;    // by position
+  Array<double> gradient_;  // by row
+  Totals totals_;
 };
 
 }  // namespace ranksvm

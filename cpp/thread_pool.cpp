@@ -4,6 +4,8 @@
 #include <system_error>
 #include <thread>
 
+#include "compiler.hpp"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
@@ -12,14 +14,8 @@ namespace ranksvm {
 namespace {
 
 constexpr int kHelperBits = 16;
-constexpr int kSpins =
-    4000;  // some ten microseconds: the pieces of a sweep follow each other faster
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
+// Some ten microseconds: the pieces of a sweep follow each other faster.
+constexpr int kSpins = 4000;
 
 // Waits until the value is another; asleep, if that takes long.
 template <class T>

@@ -69,6 +69,18 @@ def linear_objective(X, loss, c, n_threads=1):
     return LinearObjective(DesignMatrix.from_array(X), loss, c, n_threads)
 
 
+def is_member(ranking):
+    """Whether each row weighs something, in a query that does."""
+    weights = [w for w in (ranking.sample_weight, ranking.query_weight) if w is not None]
+    return np.all([np.ones(len(ranking.y)), *weights], axis=0)
+
+
+def suits_arrays(ranking):
+    """Whether arrays can tell the gaps: they round to a small part of the largest."""
+    gaps = np.diff(np.unique(ranking.y[is_member(ranking)]))
+    return ranking.pair_weight is None or np.all(gaps > 1e-25 * np.sum(gaps))
+
+
 def make_losses(Loss, ranking, **options):
     """The loss with each way of counting, and on arrays."""
     groups = QueryGroups.from_qid(ranking.qid, len(ranking.y))
@@ -78,6 +90,8 @@ def make_losses(Loss, ranking, **options):
         rows = first if groups.order is None else groups.order[first]
         weights["query_weight"] = ranking.query_weight[rows]
     for way, arguments in WAYS.items():
+        if "device" in arguments and not suits_arrays(ranking):
+            continue
         note(f"{way=}")
         yield make_loss(Loss, ranking.y, groups, **arguments, **weights, **options)
 

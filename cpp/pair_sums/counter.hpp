@@ -1,6 +1,7 @@
 // Every way of counting behind one face.
 #pragma once
 
+#include "counting.hpp"
 #include "joachims.hpp"
 #include "levels.hpp"
 #include "merge.hpp"
@@ -8,8 +9,6 @@
 #include "tree.hpp"
 
 namespace ranksvm {
-
-enum class Counting { automatic, merge, levels, joachims, tree, pairs };
 
 // The way of counting, chosen query by query.
 template <int K, bool Gap>

@@ -38,7 +38,7 @@ class JoachimsSums {
     for (std::uint32_t i = 0; i < query.n_documents; ++i) {
       if (query.label[i] != r) continue;
       for (; j < query.window_end[i]; ++j)
-        if (query.label[j] > r) add<K>(query.pair_weight<Gap>(query.label[j], r), v[j], above);
+        if (query.label[j] > r) add<K>(query.factor<Gap>(query.label[j], r), v[j], above);
       add<K>(1, above, result[i]);
     }
   }
@@ -52,7 +52,7 @@ class JoachimsSums {
     const auto give_down_to = [&](std::uint32_t end) {
       while (j > end)
         if (query.label[--j] > r)
-          add<K>(query.pair_weight<Gap>(query.label[j], r), remaining, result[j]);
+          add<K>(query.factor<Gap>(query.label[j], r), remaining, result[j]);
     };
     for (std::uint32_t i = query.n_documents; i-- > 0;) {
       if (query.label[i] != r) continue;

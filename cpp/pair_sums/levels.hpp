@@ -20,7 +20,7 @@ class LevelSums {
       const std::uint32_t own = query.label[p];
       std::fill_n(result[p], K, 0.0);
       for (std::uint32_t level = own + 1; level < query.n_levels; ++level)
-        add<K>(query.pair_weight<Gap>(level, own), sums_of(level), result[p]);
+        add<K>(query.factor<Gap>(level, own), sums_of(level), result[p]);
     }
   }
   void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
@@ -32,7 +32,7 @@ class LevelSums {
       const std::uint32_t own = query.label[j];
       std::fill_n(result[j], K, 0.0);
       for (std::uint32_t level = 0; level < own; ++level)
-        add<K>(query.pair_weight<Gap>(own, level), sums_of(level), result[j]);
+        add<K>(query.factor<Gap>(own, level), sums_of(level), result[j]);
     }
   }
 

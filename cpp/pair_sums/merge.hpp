@@ -61,8 +61,8 @@ class DigitTree {
   // Starts loading the lowest node of a label that a walk will need soon.
   RANKSVM_INLINE void prefetch(std::uint32_t label) const {
     const auto& node = nodes_[label >> 3];
-    for (int k = 0; k < K; ++k) __builtin_prefetch(&node.sums[k], 1);
-    if constexpr (Gap) __builtin_prefetch(&node.top);
+    for (int k = 0; k < K; ++k) ranksvm::prefetch_to_write(&node.sums[k]);
+    if constexpr (Gap) ranksvm::prefetch(&node.top);
   }
   // What was added at labels above `label`.
   template <int D>
@@ -81,7 +81,6 @@ class DigitTree {
   }
 
  private:
-  typedef double Lanes __attribute__((vector_size(64)));
   struct alignas(64) Sums {
     Lanes sums[K];
   };

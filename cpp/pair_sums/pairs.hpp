@@ -13,7 +13,7 @@ class ExplicitPairs {
       for (int k = 0; k < K; ++k) result[p][k] = 0;
       for (std::uint32_t j = 0; j < query.window_end[p]; ++j)
         if (query.label[j] > query.label[p])
-          add<K>(query.pair_weight<Gap>(query.label[j], query.label[p]), v[j], result[p]);
+          add<K>(query.factor<Gap>(query.label[j], query.label[p]), v[j], result[p]);
     }
   }
   void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
@@ -23,7 +23,7 @@ class ExplicitPairs {
       for (int k = 0; k < K; ++k) result[j][k] = 0;
       for (std::uint32_t p = first; p < query.n_documents; ++p)
         if (query.label[p] < query.label[j])
-          add<K>(query.pair_weight<Gap>(query.label[j], query.label[p]), v[p], result[j]);
+          add<K>(query.factor<Gap>(query.label[j], query.label[p]), v[p], result[j]);
     }
   }
 };

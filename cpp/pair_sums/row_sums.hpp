@@ -14,13 +14,15 @@ namespace ranksvm {
 template <class Real>
 class RowSums {
  public:
+  explicit RowSums(double gap_scale) : gap_scale_(gap_scale) {}
+
   // rows, result: `width` numbers per position, `stride` apart.  With the partners j of p those
   // positions with inner_end[p] <= j < window_end[p] and a higher label,
   //
   //   result[p] -= outer[p] * (sum over the partners j of p of inner[j] * rows[j]).
   //
   // inner_end may be null (all zero), and so may inner and outer (all ones).  With Gap every term
-  // is multiplied by the gap between the labels of the two.
+  // is multiplied by the gap between the labels of the two, times the scale.
   template <bool Gap>
   RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* inner_end,
                                         const Real* inner, const Real* outer, const Real* rows,
@@ -52,7 +54,7 @@ class RowSums {
     for (std::uint32_t node = top - label + 1; node <= top; node += node & -node) {
       add_row(factor, row, sums_.data() + width_ * node);
       if (Gap) {
-        const auto way = static_cast<Real>(query.pair_weight<Gap>(label, top + 1 - node));
+        const Real way = scaled_gap(query, label, top + 1 - node);
         add_row(factor * way, row, sums_of_ways_.data() + width_ * node);
       }
     }
@@ -63,15 +65,20 @@ class RowSums {
                                Real factor) const {
     const std::uint32_t top = query.n_levels - 1;
     for (std::uint32_t node = top - label; node > 0; node &= node - 1) {
-      const auto rest = static_cast<Real>(query.pair_weight<Gap>(top + 1 - node, label));
+      const Real rest = Gap ? scaled_gap(query, top + 1 - node, label) : Real{1};
       add_row(-factor * rest, sums_.data() + width_ * node, row);
       if (Gap) add_row(-factor, sums_of_ways_.data() + width_ * node, row);
     }
   }
-  RANKSVM_INLINE void add_row(Real factor, const Real* row, Real* __restrict sum) const {
+  RANKSVM_INLINE Real scaled_gap(const SortedQuery& query, std::uint32_t better,
+                                 std::uint32_t worse) const {
+    return static_cast<Real>(gap_scale_ * query.factor<true>(better, worse));
+  }
+  RANKSVM_INLINE void add_row(Real factor, const Real* row, Real* RANKSVM_RESTRICT sum) const {
     for (std::size_t k = 0; k < width_; ++k) sum[k] += factor * row[k];
   }
 
+  double gap_scale_;
   std::vector<Real> sums_, sums_of_ways_;
   std::size_t width_ = 0;
 };

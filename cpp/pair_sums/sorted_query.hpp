@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "../parallel.hpp"
+#include "compiler.hpp"
 
 namespace ranksvm {
 
@@ -26,9 +26,9 @@ struct SortedQuery {
   const std::uint32_t* window_end;
   const double* value;  // of each label rank, ascending; used with Gap only
 
-  // What a pair of these label ranks weighs.
+  // What a pair of these label ranks counts for, but for the weights of its documents.
   template <bool Gap>
-  double pair_weight(std::uint32_t better, std::uint32_t worse) const {
+  [[nodiscard]] double factor(std::uint32_t better, std::uint32_t worse) const {
     return Gap ? value[better] - value[worse] : 1;
   }
 };
@@ -38,8 +38,8 @@ template <int K>
 using Columns = double[K];
 
 template <int K>
-RANKSVM_INLINE void add(double weight, const double* v, double* sum) {
-  for (int k = 0; k < K; ++k) sum[k] += weight * v[k];
+RANKSVM_INLINE void add(double factor, const double* v, double* sum) {
+  for (int k = 0; k < K; ++k) sum[k] += factor * v[k];
 }
 
 }  // namespace ranksvm

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "decimal.hpp"
+
 namespace ranksvm::svmlight {
 
 using std::string_view;
@@ -91,7 +93,7 @@ inline bool is_small(string_view number) {
 // Reads a decimal number as Python's float() does; null where there is none, or it is not finite.
 inline const char* read_number(const char* p, const char* end, double& value) {
   if (end - p > 1 && p[0] == '+' && p[1] != '-') ++p;
-  const auto [stop, error] = std::from_chars(p, end, value);
+  const auto [stop, error] = read_decimal(p, end, value);
   if (error == std::errc::result_out_of_range) {
     value = *p == '-' ? -0.0 : 0.0;
     return is_small({p, stop}) ? stop : nullptr;

@@ -84,8 +84,13 @@ class PairLayout:
         if preferences.query_weight is not None:
             of_query = device.asarray(np.repeat(preferences.query_weight, sizes))
             self.outer = of_query if self.inner is None else self.inner * of_query
+            if not preferences.query_weight.all():
+                own = device.xp.ones_like(of_query) if self.inner is None else self.inner
+                self.inner = device.xp.where(self.outer > 0, own, 0.0)
         if preferences.pair_weight == "gap":
             self.labels = self.by_slot(device.asarray(preferences.y))
+            if self.inner is not None:  # what weighs nothing has no level
+                self.labels = device.xp.where(self.inner > 0, self.labels, 0.0)
         by_rank = self.sort_by_query(device.xp.argsort(self.rank, stable=True))
         n_bits = int(rank.max(initial=0)).bit_length()
         self.splits = [self._split(by_rank, bit) for bit in reversed(range(n_bits))]

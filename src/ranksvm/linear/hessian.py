@@ -1,9 +1,9 @@
 """The explicit Hessian X' H X of a loss in weight space, block by block.
 
-H is a multiple of the Laplacian M = N + N' of the pairs that curve the loss, block-diagonal with
-one block for each query. Whole short queries are gathered into blocks of rows, N times a block is
-one sweep with whole rows in place of numbers, and the matrix product of the two runs at full speed.
-A query too long for that is treated some columns at a time.
+H is a multiple of the Laplacian of the pairs that curve the loss, and that one of N + N',
+block-diagonal with one block for each query. Whole short queries are gathered into blocks of rows,
+N times a block is one sweep with whole rows in place of numbers, and the matrix product of the two
+runs at full speed. A query too long for that is treated some columns at a time.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -99,7 +99,7 @@ def weight_space_hessian(
                 Z, loss, query, columns, max_rows, n_threads
             )
     symmetric: Matrix = hessian + hessian.T
-    symmetric *= loss.curvature
+    symmetric *= loss.curvature * sweep.half_laplacian_unit
     return symmetric
 
 

@@ -63,7 +63,7 @@ class CorePairs:
     @property
     def pairs_per_query(self) -> Vector:
         """Total weight of the pairs of each query, of shape (n_queries,)."""
-        weights: Vector = self._core.pair_weight
+        weights: Vector = self._core.pairs_per_query
         return weights
 
     @cached_property

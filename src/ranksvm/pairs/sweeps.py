@@ -61,6 +61,10 @@ class Sweep(Protocol):
 class BlockSweep(Sweep, Protocol):
     """A sweep that multiplies the documents of some queries, where they lie in order of scores."""
 
+    @property
+    def half_laplacian_unit(self) -> float:
+        """The unit of `half_laplacian`: a power of two that keeps it within single precision."""
+
     def rows(self) -> NDArray[np.int64]:
         """Return the row at each place, that is in order of query, then score."""
 
@@ -73,7 +77,7 @@ class BlockSweep(Sweep, Protocol):
         last_column: int,
         result: NDArray[np.floating],
     ) -> None:
-        """Multiply by N, where ``M = N + N'``, for queries and columns from first to last."""
+        """Multiply by N, where ``M = unit (N + N')``, for queries and columns first to last."""
 
 
 class Pairs(Protocol):

@@ -1,0 +1,77 @@
+// All that is not standard C++, each with a portable stand-in. RANKSVM_PORTABLE takes these.
+#pragma once
+
+#include <cstddef>
+
+// A function marked RANKSVM_CLONES is compiled for several instruction sets, and the loader picks
+// one, where the build has found that compiler and loader can. Kernels behind it must be
+// RANKSVM_INLINE to share its instruction set.
+#if defined(RANKSVM_HAVE_CLONES) && !defined(RANKSVM_PORTABLE)
+#define RANKSVM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define RANKSVM_CLONES
+#endif
+
+#if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+#define RANKSVM_INLINE inline __attribute__((always_inline))
+#else
+#define RANKSVM_INLINE inline
+#endif
+
+// No other pointer in scope leads to what this one does.
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define RANKSVM_RESTRICT __restrict
+#else
+#define RANKSVM_RESTRICT
+#endif
+
+namespace ranksvm {
+
+// Eight numbers that add and multiply as one.
+#if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+typedef double Lanes __attribute__((vector_size(64)));
+#else
+struct alignas(64) Lanes {
+  double lane[8];
+
+  double& operator[](std::size_t k) { return lane[k]; }
+  double operator[](std::size_t k) const { return lane[k]; }
+  Lanes& operator+=(const Lanes& other) {
+    for (std::size_t k = 0; k < 8; ++k) lane[k] += other.lane[k];
+    return *this;
+  }
+  friend Lanes operator*(Lanes a, const Lanes& b) {
+    for (std::size_t k = 0; k < 8; ++k) a.lane[k] *= b.lane[k];
+    return a;
+  }
+  friend Lanes operator*(Lanes a, double factor) {
+    for (double& value : a.lane) value *= factor;
+    return a;
+  }
+  friend Lanes operator-(double from, Lanes a) {
+    for (double& value : a.lane) value = from - value;
+    return a;
+  }
+};
+#endif
+
+// Starts loading memory that will be read, or written, soon.
+RANKSVM_INLINE void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+  __builtin_prefetch(address);
+#endif
+}
+RANKSVM_INLINE void prefetch_to_write([[maybe_unused]] const void* address) {
+#if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+  __builtin_prefetch(address, 1);
+#endif
+}
+
+// Lets the other thread of a core have it, in a loop that waits.
+inline void pause() {
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace ranksvm
