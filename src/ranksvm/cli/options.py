@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..files.model import Model
     from ..files.svmlight import SvmlightFile
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
+    from ..models import Model
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:

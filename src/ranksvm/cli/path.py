@@ -127,11 +127,12 @@ def _factors(args: argparse.Namespace, rows: SvmlightFile) -> Vector:
     """Return what to multiply each feature by."""
     import numpy as np
 
-    from ..models.scaling import scale_factors
+    from ..jobs.rows import factors_of
 
     if rows.cost is not None:
         raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
-    return scale_factors(rows, args.scale) if args.scale else np.ones(rows.n_features)
+    factors = factors_of(rows, args.scale)
+    return np.ones(rows.n_features) if factors is None else factors
 
 
 def _features(rows: SvmlightFile, factors: Vector) -> Any:

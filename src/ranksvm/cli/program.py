@@ -20,10 +20,10 @@ from .path import add_command as add_path_command
 from .plot import add_command as add_plot_command
 
 if TYPE_CHECKING:
-    from ..files.model import Model
     from ..files.svmlight import SvmlightFile
     from ..linear.parameters import Parameters
     from ..linear.training import Fit
+    from ..models import LinearModel, Model
     from ..solvers import Callback
 
 
@@ -138,6 +138,7 @@ def _train(args: argparse.Namespace) -> None:
         check_picture(args.plot)
     rows = read_rows(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
+    model: Model
     if kernel is None:
         fit, model = _train_linear(rows, parameters, args, table)
     else:
@@ -161,13 +162,12 @@ def _train(args: argparse.Namespace) -> None:
 
 def _train_linear(
     rows: SvmlightFile, parameters: Parameters, args: argparse.Namespace, callback: Callback | None
-) -> tuple[Fit, Model]:
-    from ..jobs.rows import matrix_on, trained_model
+) -> tuple[Fit, LinearModel]:
+    from ..jobs.rows import factors_of, matrix_on, trained_model
     from ..linear.training import train
-    from ..models.scaling import rescaled_model, scale_factors
 
     X = matrix_on(args.device, rows)
-    factors = scale_factors(rows, args.scale) if args.scale else None
+    factors = factors_of(rows, args.scale)
     if factors is not None:
         X = X.scaled(factors)
     fit = train(
@@ -175,7 +175,7 @@ def _train_linear(
     )
     model = trained_model(fit, rows, parameters)
     if factors is not None:
-        model = rescaled_model(model, factors, args.scale)
+        model = model.rescaled(factors, args.scale)
     return fit, model
 
 

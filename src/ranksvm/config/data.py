@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.model import Model
 from ..files.source import DataError
 from ..files.svmlight import SvmlightFile, read_svmlight
 from ..files.treeranksvm import read_features, read_labels, read_qids
 from ..jobs.rows import counts_from_one, require_same_base
+from ..models import Model
 from .file import Config
 
 Vector = NDArray[np.float64]

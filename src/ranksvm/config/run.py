@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.atomic import OutputError, check_output
-from ..files.model import Model, load_model, save_model
+from ..files.model import load_model, save_model
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
 from ..jobs.rows import design_matrix, performance, predict, summary, trained_model
 from ..linear.training import Fit, train
 from ..metrics import lost_pairs
+from ..models import Model
 from ..progress import IterationTable
 from ..solvers import Callback
 from ..threads import resolve_threads

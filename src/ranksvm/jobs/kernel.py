@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from ..files.kernel_model import multiplied
-from ..files.model import KernelModel
 from ..files.svmlight import SvmlightFile
 from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
 from ..kernel.training import train_kernel
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
-from ..models.scaling import scale_factors
+from ..models.kernel import KernelModel
+from ..models.scaling import multiplied
 from ..solvers import Callback
 from ..threads import resolve_threads
-from .rows import training_of
+from .rows import factors_of, training_of
 
 
 def train_on_rows(
@@ -49,7 +48,7 @@ def train_on_rows(
     ValueError
         As `KernelRankSVM.fit`.
     """
-    factors = scale_factors(rows, scale) if scale else None
+    factors = factors_of(rows, scale)
     X = rows.X if factors is None else multiplied(rows.X, factors)
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(

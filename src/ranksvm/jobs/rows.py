@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..files.model import KernelModel, LinearModel, Model
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.matrix import DesignMatrix
 from ..linear.objective import Matrix
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
+from ..models import KernelModel, LinearModel, Model
+from ..models.scaling import scale_factors
 from .fingerprint import fingerprint
 
 Vector = NDArray[np.float64]
@@ -34,6 +35,14 @@ def design_matrix(rows: SvmlightFile) -> DesignMatrix:
     if isinstance(rows.features, CsrArrays):
         return DesignMatrix.from_csr(*rows.features)
     return DesignMatrix.from_array(rows.features)
+
+
+def factors_of(rows: SvmlightFile, scale: str | None) -> Vector | None:
+    """Return what a scale multiplies each feature by; None without one."""
+    if scale is None:
+        return None
+    first = 0 if rows.zero_based else 1
+    return scale_factors(rows.X, scale, name=rows.name, first=first)
 
 
 def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:

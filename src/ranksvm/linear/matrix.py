@@ -174,3 +174,11 @@ def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     constant = deviation <= 1e-7 * np.abs(mean)
     return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+
+
+def two_dimensional(X: Any) -> Any:
+    """Return X as an array or CSR, in float32 if it is, else in float64."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a matrix, found shape {X.shape}")
+    return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
