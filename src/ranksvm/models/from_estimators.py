@@ -66,7 +66,10 @@ def _from_pipeline(pipeline: Any) -> LinearModel:
             "could go into: save the ranker alone, and give it rows as it saw them"
         )
     names = getattr(pipeline, "feature_names_in_", None)
-    if names is not None:
-        model = replace(model, feature_names=[str(name) for name in names])
     scale = " + ".join(type(scaler).__name__ for scaler in scalers)
-    return model.rescaled(pipeline_factors(scalers, model.n_features), scale)
+    return replace(
+        model,
+        coef=pipeline_factors(scalers, model.n_features) * model.coef,
+        feature_names=model.feature_names if names is None else [str(name) for name in names],
+        parameters={**model.parameters, "scale": scale},
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,3 @@ class LinearModel:
             raise ValueError(f"X has {X.shape[1]} features but the model has {len(self.coef)}")
         scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
         return scores
-
-    def rescaled(self, factors: NDArray[np.float64], scale: str) -> LinearModel:
-        """Return the model for features as they are, where this is for multiplied ones.
-
-        Parameters
-        ----------
-        factors : ndarray of shape (n_features,)
-            What each feature is multiplied by.
-        scale : str
-            What the parameters of the model call that.
-        """
-        parameters = {**self.parameters, "scale": scale}
-        return replace(self, coef=factors * self.coef, parameters=parameters)
