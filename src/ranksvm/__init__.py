@@ -15,10 +15,10 @@ _HOMES = {
     "CoefficientsDisplay": "plots",
     "ConvergenceDisplay": "plots",
     "ConvergenceWarning": "linear.training",
-    "KernelModel": "files.model",
+    "KernelModel": "models",
     "KernelRankSVM": "estimators.kernel_rank_svm",
     "KernelRankSVMPathCV": "estimators.kernel_rank_svm_path_cv",
-    "LinearModel": "files.model",
+    "LinearModel": "models",
     "MetricAtKDisplay": "plots",
     "PathScoreDisplay": "plots",
     "QueryComparisonDisplay": "plots",
@@ -29,7 +29,7 @@ _HOMES = {
     "RegularizationPathDisplay": "plots",
     "ScoreDistributionDisplay": "plots",
     "RegularizationPath": "kernel.path.regularization",
-    "convert_model": "files.foreign_models",
+    "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
     "load_model": "files.model",
@@ -47,14 +47,15 @@ if TYPE_CHECKING:
     from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV
     from .estimators.rank_svm import RankSVM
     from .estimators.rank_svm_cv import RankSVMCV
-    from .files.foreign_models import convert_model
-    from .files.model import KernelModel, LinearModel, load_model, save_model
+    from .files.conversion import convert_model
+    from .files.model import load_model, save_model
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
     from .kernel.path.regularization import RegularizationPath, regularization_path
     from .linear.grid import RankSVMPath, ranksvm_path
     from .linear.training import ConvergenceWarning
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
+    from .models import KernelModel, LinearModel
     from .plots import (
         BoundaryDisplay,
         CoefficientsDisplay,

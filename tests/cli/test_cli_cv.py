@@ -71,6 +71,20 @@ def test_a_best_C_at_the_end_of_the_grid_is_noted(wine, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_features_are_scaled(wine, tmp_path, capsys):
+    path, X, y, qid = wine
+    model = tmp_path / "m"
+    assert run(path, model, "--Cs", CS, "--scale", "standard", "--tol", 1e-10) == 0
+    deviation = X.std(axis=0)
+    expected = RankSVMCV([0.01, 1, 100], tol=1e-10).fit(X / deviation, y, qid)
+    (chosen,) = (line for line in capsys.readouterr().out.splitlines() if line.endswith("*"))
+    assert float(chosen.split()[1]) == pytest.approx(expected.best_score_, abs=1e-6)
+    stored = load_model(model)
+    np.testing.assert_allclose(stored.coef * deviation, expected.coef_, rtol=1e-5, atol=1e-9)
+    assert stored.parameters["C"] == expected.C_
+    assert stored.parameters["scale"] == "standard"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

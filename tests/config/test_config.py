@@ -213,17 +213,18 @@ def test_a_test_set_may_have_arbitrary_labels(folder, capsys):
     assert_refused(f"{TRAINING}{TEST}[Output]\npredicted_labels=p2\n", message, capsys)
 
 
-def test_features_that_only_training_or_test_has(folder, capsys):
-    """A feature that training has not seen weighs nothing, one that the test lacks is zero."""
+@pytest.mark.parametrize("inputs", [TRAINING, "[Input]\nmodel=m\n"])
+def test_features_that_only_training_or_test_has(folder, capsys, inputs):
+    """More features than training has seen are refused; those that the test lacks are zero."""
     output_of(f"{TRAINING}[Output]\nmodel=m\n", capsys)
     coef = load_model("m").coef
+    predict = inputs + "prediction_features={}\n[Output]\npredicted_labels=p\n"
     Path("wide").write_text("0:1 3:1 70:5\n2:1\n71:1\n")
-    predict = "[Input]\nmodel=m\nprediction_features={}\n[Output]\npredicted_labels=p\n"
-    out = output_of(predict.format("wide"), capsys)
-    assert "the last 68 of the 72 features of wide were not seen in training" in out
-    np.testing.assert_allclose(read_labels("p"), [coef[0] + coef[3], coef[2], 0])
+    message = "wide has 72 features but the model was trained with 4"
+    assert_refused(predict.format("wide"), message, capsys)
     Path("narrow").write_text("1:1\n0:0\n")
-    assert "narrow lacks the last 2 of the 4" in output_of(predict.format("narrow"), capsys)
+    out = output_of(predict.format("narrow"), capsys)
+    assert "note: narrow ends at feature 1; the other 2 of the model count as zero" in out
     np.testing.assert_allclose(read_labels("p"), [coef[1], 0])
 
 

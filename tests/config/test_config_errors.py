@@ -10,8 +10,8 @@ import pytest
 from config_files import TRAINING, assert_refused, output_of, write_data
 from ranksvm import save_model
 from ranksvm.cli import main, rank_svm
-from ranksvm.files.model import LinearModel
 from ranksvm.files.treeranksvm import read_features, read_labels, write_labels
+from ranksvm.models import LinearModel
 
 
 @pytest.fixture

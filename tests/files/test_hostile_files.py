@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ranksvm import KernelModel, LinearModel, load_model, save_model
 from ranksvm.cli.models import _description
 from ranksvm.config.file import read_config
-from ranksvm.files.foreign_models import _load_model_or_weights, save_liblinear, save_svmrank
+from ranksvm.files.conversion import load_model_or_weights
+from ranksvm.files.foreign_models import save_liblinear, save_svmrank
 from ranksvm.files.model import model_form, parse_model
 from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
@@ -125,7 +126,7 @@ def reader_of(kind):
     if kind == "config":
         return lambda content: read_config(io.BytesIO(content))
     if kind == "weights":
-        return lambda content: _load_model_or_weights(io.BytesIO(content))
+        return lambda content: load_model_or_weights(io.BytesIO(content))
     return lambda content: parse_model(NAME, np.frombuffer(content, np.uint8), allow_pickle=True)
 
 

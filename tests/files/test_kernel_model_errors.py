@@ -24,7 +24,7 @@ from ranksvm import (
 )
 from ranksvm.files.source import DataError
 from ranksvm.kernel.kernels import Kernel
-from ranksvm.models.from_estimators import linear_model
+from ranksvm.models.from_estimators import linear_model_of
 
 MODELS = Path(__file__).parent / "models"
 FORMS = ["json", "safetensors"]
@@ -252,6 +252,6 @@ def test_a_model_of_another_width_is_refused():
 def test_linear_models_have_weights_and_others_not(tmp_path):
     X, y, qid = make_problem(8)
     estimator = RankSVM().fit(X, y, qid)
-    assert linear_model(estimator).coef is estimator.coef_
+    assert linear_model_of(estimator).coef is estimator.coef_
     with pytest.raises(ValueError, match="a KernelRankSVM has no weights of features: it ranks by"):
-        linear_model(KernelRankSVM().fit(X, y, qid))
+        linear_model_of(KernelRankSVM().fit(X, y, qid))

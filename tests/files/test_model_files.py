@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
 
 from ranksvm import RankSVM, load_model, save_model
-from ranksvm.files.model import LinearModel
 from ranksvm.files.source import DataError
+from ranksvm.models import LinearModel
 
 
 @given(

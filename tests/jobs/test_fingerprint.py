@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
 
 from ranksvm import dump_svmlight, load_model, save_model
-from ranksvm.files.model import LinearModel
 from ranksvm.files.svmlight import read_svmlight
 from ranksvm.jobs.fingerprint import SAMPLED_ROWS, fingerprint
+from ranksvm.models import LinearModel
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300])
 

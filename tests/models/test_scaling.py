@@ -14,29 +14,11 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from ranksvm import RankSVM, RankSVMCV, dump_svmlight, load_model, save_model
 from ranksvm.cli import main
-from ranksvm.files.svmlight import CsrArrays, SvmlightFile, read_svmlight
+from ranksvm.files.svmlight import CsrArrays, read_svmlight
 from ranksvm.models.scaling import scale_factors
 from ranksvm.names import SCALES
 
 SCALERS = dict(zip(SCALES, [StandardScaler, MinMaxScaler, MaxAbsScaler], strict=True))
-
-
-def as_rows(X, *, sparse=False):
-    features = X
-    if sparse:
-        matrix = csr_matrix(X)
-        features = CsrArrays(
-            matrix.indptr.astype(np.int64), matrix.indices, matrix.data, matrix.shape[1]
-        )
-    return SvmlightFile(
-        labels=np.zeros(len(X)),
-        qid=None,
-        cost=None,
-        features=features,
-        n_features=X.shape[1],
-        zero_based=False,
-        name="rows",
-    )
 
 
 @st.composite
@@ -51,23 +33,23 @@ def matrices(draw):
 def test_factors_are_those_of_scikit_learn(X, scale, sparse):
     scaler = SCALERS[scale]().fit(X)
     expected = scaler.scale_ if scale == "minmax" else 1 / scaler.scale_
-    factors = scale_factors(as_rows(X, sparse=sparse), scale)
+    factors = scale_factors(csr_matrix(X) if sparse else X, scale)
     np.testing.assert_allclose(factors, expected, rtol=1e-9)
 
 
 @given(matrices(), st.sampled_from(SCALES), st.integers(-200, 200))
 def test_units_do_not_matter(X, scale, exponent):
     X, unit = X / np.abs(X).max(initial=1e-300), 2.0**exponent
-    factors = scale_factors(as_rows(X), scale)
+    factors = scale_factors(X, scale)
     constant = np.all(X[0] == X, axis=0) if scale != "maxabs" else np.all(X == 0, axis=0)
     expected = np.where(constant, 1.0, factors / unit)
-    np.testing.assert_allclose(scale_factors(as_rows(X * unit), scale), expected, rtol=1e-9)
+    np.testing.assert_allclose(scale_factors(X * unit, scale), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("value", "scale"), [(1e308, "minmax"), (1e-320, "maxabs")])
 def test_what_cannot_be_scaled_is_refused(value, scale):
     with pytest.raises(ValueError, match="feature 2 of rows cannot be scaled"):
-        scale_factors(as_rows(np.array([[1.0, value], [2.0, -value]])), scale)
+        scale_factors(np.array([[1.0, value], [2.0, -value]]), scale, name="rows", first=1)
 
 
 @pytest.fixture(scope="module")

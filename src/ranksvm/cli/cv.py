@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import add_common, add_training, parameters_of, read_rows, say
+from .options import add_common, add_scale, add_training, parameters_of, read_rows, say
 
 if TYPE_CHECKING:
     import argparse
 
+    from ..files.svmlight import SvmlightFile
+    from ..linear.parameters import Parameters
     from ..selection.cross_validation import CrossValidation
 
 
@@ -47,12 +49,13 @@ def add_command(commands: Any) -> None:
     cv.add_argument("--table", metavar="FILE", help="write the table, as .csv or .json")
     cv.add_argument("--plot", metavar="FILE", help="draw metric against C to a PNG, PDF or SVG")
     add_training(cv)
+    add_scale(cv)
     add_common(cv)
 
 
 def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
-    from ..jobs.rows import design_matrix
+    from ..jobs.rows import design_matrix, factors_of
     from ..plots import RegularizationCurveDisplay, save_figure
     from ..progress import FitCounter
     from ..selection.cross_validation import TrainingRows, cross_validate
@@ -63,7 +66,8 @@ def _cv(args: argparse.Namespace) -> None:
     Cs = _grid(args.Cs)
     _check_outputs(args)
     data = read_rows(args)
-    rows = TrainingRows(design_matrix(data), data.labels, data.qid, data.cost)
+    X = design_matrix(data, factors_of(data, args.scale))
+    rows = TrainingRows(X, data.labels, data.qid, data.cost)
     of_each = rows.grid(Cs, parameters)
     folds = make_folds(args.folds, data.labels, rows.query)
     watched = sys.stderr.isatty() and not args.quiet
@@ -81,16 +85,15 @@ def _cv(args: argparse.Namespace) -> None:
     if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:
         say(args, f"note: C={result.Cs[best]:g} is at an end of the grid; see --Cs")
     if args.model:
-        _refit(args, rows, data, of_each[best])
+        _refit(args, data, of_each[best])
 
 
-def _refit(args: argparse.Namespace, rows: Any, data: Any, parameters: Any) -> None:
+def _refit(args: argparse.Namespace, data: SvmlightFile, parameters: Parameters) -> None:
     from ..files.model import save_model
-    from ..jobs.rows import summary, trained_model
-    from ..linear.training import train
+    from ..jobs.training import summary, train_on_rows
 
-    fit = train(rows.X, rows.y, data.qid, parameters=parameters, sample_weight=rows.sample_weight)
-    save_model(trained_model(fit, data, parameters), args.model)
+    fit, model = train_on_rows(data, parameters, scale=args.scale)
+    save_model(model, args.model)
     say(args, summary(fit, data))
 
 

@@ -65,7 +65,7 @@ def _evaluate(args: argparse.Namespace) -> None:
 
 
 def _evaluate_pairs(args: argparse.Namespace) -> None:
-    from ..jobs.rows import performance
+    from ..jobs.scoring import performance
     from ..threads import resolve_threads
 
     threads = resolve_threads(args.threads)

@@ -10,7 +10,7 @@ from ..names import MODEL_FORMS
 if TYPE_CHECKING:
     import argparse
 
-    from ..files.model import Model
+    from ..models import Model
 
 _SHOWN_NAMES = 8
 
@@ -58,15 +58,16 @@ def _add_convert(commands: Any) -> None:
 def _info(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.foreign_models import save_weights
-    from ..files.model import model_form, parse_model, require_weights
+    from ..files.model import model_form, parse_model
     from ..files.source import read_bytes
+    from ..models.from_estimators import linear_model_of
 
     if args.weights is not None:
         check_output(args.weights)
     name, content = read_bytes(args.model)
     model = parse_model(name, content)
     if args.weights is not None:
-        save_weights(require_weights(model, name), args.weights)
+        save_weights(linear_model_of(model, name), args.weights)
         return
     for title, text in _description(model, model_form(content[:64].tobytes())):
         sys.stdout.write(f"{title:14}{_printable(text)}\n")
@@ -93,7 +94,7 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
 
 
 def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]]:
-    from ..files.model import LinearModel
+    from ..models import LinearModel
 
     if isinstance(model, LinearModel):
         n_nonzero = int((model.coef != 0).sum())
@@ -132,7 +133,7 @@ def _printable(text: str) -> str:
 
 def _convert(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
-    from ..files.foreign_models import convert_model
+    from ..files.conversion import convert_model
 
     check_output(args.target)
     model = convert_model(args.source, args.target, args.to)

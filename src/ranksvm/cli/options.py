@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from ..names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SCALES, SOLVERS
 
 if TYPE_CHECKING:
     import argparse
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..files.model import Model
     from ..files.svmlight import SvmlightFile
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
+    from ..models import Model
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +55,16 @@ def add_training(parser: argparse.ArgumentParser) -> None:
         help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
     )
     parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
+
+
+def add_scale(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how features are scaled for training."""
+    parser.add_argument(
+        "--scale",
+        choices=SCALES,
+        help="train on features divided by their standard deviation, range or greatest absolute "
+        "value in DATA; MODEL is for the features as they are (default: no)",
+    )
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -169,7 +179,8 @@ def read_runs(
     """Read DATA, and the scores in each file or of the model there."""
     from ..files.model import is_model_file, load_model
     from ..files.scores import read_scores
-    from ..jobs.rows import predict, require_fit
+    from ..jobs.rows import require_fit
+    from ..jobs.scoring import predict
     from ..threads import resolve_threads
 
     threads = resolve_threads(args.threads)

@@ -67,6 +67,7 @@ def add_command(commands: Any) -> None:
 
 def _path(args: argparse.Namespace) -> None:
     from ..files.table import check_table, save_table
+    from ..jobs.rows import factors_of, scaled, widened
     from ..kernel.kernels import Kernel
     from ..kernel.path.regularization import regularization_path
     from ..plots import check_picture
@@ -80,9 +81,12 @@ def _path(args: argparse.Namespace) -> None:
         check_picture(args.plot)
     rows = read_rows(args)
     validation = _validation_rows(args, rows) if args.validation else None
-    factors = _factors(args, rows)
+    if rows.cost is not None:
+        raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
+    factors = factors_of(rows, args.scale)
+    X = scaled(rows.X, factors)
     path = regularization_path(
-        _features(rows, factors),
+        X,
         rows.labels,
         rows.qid,
         **vars(kernel),
@@ -94,7 +98,8 @@ def _path(args: argparse.Namespace) -> None:
     )
     scores = None
     if validation is not None:
-        scores = _scores(path, _features(validation, factors), validation, args.metric)
+        features = scaled(widened(validation.X, rows.X), factors)
+        scores = _scores(path, features, validation, args.metric)
     sys.stdout.write(_shown(path, scores, args.metric))
     say(
         args,
@@ -108,38 +113,16 @@ def _path(args: argparse.Namespace) -> None:
 
 
 def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFile:
-    """Read the rows to choose lambda by, with the features of the others."""
-    from ..files.source import DataError
+    """Read the rows to choose lambda by, with features that can be those of the others."""
     from ..files.svmlight import read_svmlight
+    from ..jobs.rows import require_fit
     from ..threads import resolve_threads
 
-    read = read_svmlight(
+    validation = read_svmlight(
         args.validation, zero_based=rows.zero_based, n_threads=resolve_threads(args.threads)
     )
-    if read.n_features > rows.n_features:
-        raise DataError(
-            f"{read.name} has {read.n_features} features but {rows.name} has {rows.n_features}"
-        )
-    return read
-
-
-def _factors(args: argparse.Namespace, rows: SvmlightFile) -> Vector:
-    """Return what to multiply each feature by."""
-    import numpy as np
-
-    from ..models.scaling import scale_factors
-
-    if rows.cost is not None:
-        raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
-    return scale_factors(rows, args.scale) if args.scale else np.ones(rows.n_features)
-
-
-def _features(rows: SvmlightFile, factors: Vector) -> Any:
-    """Return scaled features; those that the rows end before are zero."""
-    from scipy.sparse import csr_matrix, diags, issparse
-
-    X = csr_matrix(rows.X) @ diags(factors, format="csr")[: rows.n_features]
-    return X if issparse(rows.X) else X.toarray()
+    require_fit(validation, rows, lambda note: say(args, note))
+    return validation
 
 
 def _scores(path: RegularizationPath, X: Any, rows: SvmlightFile, metric: str) -> Vector:

@@ -113,12 +113,13 @@ def _count(text: str) -> int:
 def _coefficients(args: argparse.Namespace) -> None:
     import numpy as np
 
-    from ..files.model import load_model, require_weights
+    from ..files.model import load_model
+    from ..models.from_estimators import linear_model_of
     from ..plots import CoefficientsDisplay
     from ..plots.coefficients import feature_deviations
 
     _check_out(args.out)
-    model = require_weights(load_model(args.model), args.model)
+    model = linear_model_of(load_model(args.model), args.model)
     first = 0 if model.training.get("zero_based") is True else 1
     names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
     deviation = None

@@ -9,22 +9,23 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from ..names import SCALES
 from .cv import add_command as add_cv_command
 from .evaluate import add_command as add_evaluate_command
 from .models import add_commands as add_model_commands
-from .options import add_common, add_kernel, add_training, kernel_of, parameters_of, read_rows, say
+from .options import (
+    add_common,
+    add_kernel,
+    add_scale,
+    add_training,
+    kernel_of,
+    parameters_of,
+    read_rows,
+    say,
+)
 from .path import add_command as add_path_command
 from .plot import add_command as add_plot_command
-
-if TYPE_CHECKING:
-    from ..files.model import Model
-    from ..files.svmlight import SvmlightFile
-    from ..linear.parameters import Parameters
-    from ..linear.training import Fit
-    from ..solvers import Callback
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,12 +75,7 @@ def _add_train(commands: Any) -> None:
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
     add_kernel(train)
     add_training(train)
-    train.add_argument(
-        "--scale",
-        choices=SCALES,
-        help="train on features divided by their standard deviation, range or greatest absolute "
-        "value; MODEL is for the features as they are (default: no)",
-    )
+    add_scale(train)
     train.add_argument(
         "--device",
         default="cpu",
@@ -125,7 +121,7 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.model import save_model
-    from ..jobs.rows import summary
+    from ..jobs.training import summary, train_on_rows
     from ..progress import IterationTable
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
@@ -138,19 +134,15 @@ def _train(args: argparse.Namespace) -> None:
         check_picture(args.plot)
     rows = read_rows(args)
     table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
-    if kernel is None:
-        fit, model = _train_linear(rows, parameters, args, table)
-    else:
-        from ..jobs.kernel import train_on_rows
-
-        fit, model = train_on_rows(
-            rows,
-            kernel,
-            parameters,
-            max_memory=args.max_memory,
-            scale=args.scale,
-            callback=table,
-        )
+    fit, model = train_on_rows(
+        rows,
+        parameters,
+        kernel=kernel,
+        scale=args.scale,
+        device=args.device,
+        max_memory=args.max_memory,
+        callback=table,
+    )
     save_model(model, args.model)
     say(args, summary(fit, rows))
     if args.plot:
@@ -159,32 +151,12 @@ def _train(args: argparse.Namespace) -> None:
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
 
 
-def _train_linear(
-    rows: SvmlightFile, parameters: Parameters, args: argparse.Namespace, callback: Callback | None
-) -> tuple[Fit, Model]:
-    from ..jobs.rows import matrix_on, trained_model
-    from ..linear.training import train
-    from ..models.scaling import rescaled_model, scale_factors
-
-    X = matrix_on(args.device, rows)
-    factors = scale_factors(rows, args.scale) if args.scale else None
-    if factors is not None:
-        X = X.scaled(factors)
-    fit = train(
-        X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=callback
-    )
-    model = trained_model(fit, rows, parameters)
-    if factors is not None:
-        model = rescaled_model(model, factors, args.scale)
-    return fit, model
-
-
 def _predict(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.model import load_model
     from ..files.scores import write_scores
     from ..files.trec import write_trec_run
-    from ..jobs.rows import predict
+    from ..jobs.scoring import predict
     from ..threads import resolve_threads
 
     check_output(args.scores)

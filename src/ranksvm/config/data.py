@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.model import Model
 from ..files.source import DataError
 from ..files.svmlight import SvmlightFile, read_svmlight
 from ..files.treeranksvm import read_features, read_labels, read_qids
-from ..jobs.rows import counts_from_one, require_same_base
+from ..jobs.rows import counts_from_one
+from ..models import Model
 from .file import Config
 
 Vector = NDArray[np.float64]
@@ -71,8 +71,7 @@ def read_scored(config: Config, model: Model | None) -> Scored:
     Raises
     ------
     DataError
-        If a file cannot be read, files differ in their numbers of rows, or the data count features
-        otherwise than the model.
+        If a file cannot be read, or files differ in their numbers of rows.
     """
     rows = labels = scores = qid = None
     lengths: dict[str, int] = {}
@@ -80,8 +79,6 @@ def read_scored(config: Config, model: Model | None) -> Scored:
         if variable in config.inputs:
             rows = _read_rows(config, variable, "auto" if counts_from_one(model) else True)
             labels, qid, lengths[variable] = rows.labels, rows.qid, len(rows.labels)
-    if rows is not None and model is not None:
-        require_same_base(rows, model)
     if "test_labels" in config.inputs:
         labels = _read_labels(config, "test_labels")
         lengths["test_labels"] = len(labels)

@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.atomic import OutputError, check_output
-from ..files.model import Model, load_model, save_model
+from ..files.model import load_model, save_model
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
-from ..jobs.rows import design_matrix, performance, predict, summary, trained_model
-from ..linear.training import Fit, train
+from ..jobs.rows import require_fit
+from ..jobs.scoring import performance, predict
+from ..jobs.training import summary, train_on_rows
 from ..metrics import lost_pairs
+from ..models import Model
 from ..progress import IterationTable
-from ..solvers import Callback
 from ..threads import resolve_threads
 from .data import Scored, read_scored, read_training
 from .file import Config, read_config
@@ -53,6 +54,9 @@ def run_config(path: StrPath) -> None:
     model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
     training = read_training(config) if config.trains else None
     test = read_scored(config, model)
+    trained = model if training is None else training
+    if config.predicts and test.rows is not None and trained is not None:
+        require_fit(test.rows, trained, lambda note: _say(config, note))
     measures = config.measures and _can_be_measured(config, test)
     if training is not None:
         model = _train(config, training)
@@ -105,15 +109,13 @@ def _say(config: Config, message: str) -> None:
 
 
 def _train(config: Config, rows: SvmlightFile) -> Model:
-    table = IterationTable(_stream(config)) if config.verbose else None
-    if config.kernel is None:
-        fit, model = _train_linear(config, rows, table)
-    else:
-        from ..jobs.kernel import train_on_rows
-
-        fit, model = train_on_rows(
-            rows, config.kernel, config.parameters, max_memory=config.max_memory, callback=table
-        )
+    fit, model = train_on_rows(
+        rows,
+        config.parameters,
+        kernel=config.kernel,
+        max_memory=config.max_memory,
+        callback=IterationTable(_stream(config)) if config.verbose else None,
+    )
     _say(config, summary(fit, rows))
     if "model" in config.outputs:
         file = config.outputs["model"].value
@@ -123,37 +125,10 @@ def _train(config: Config, rows: SvmlightFile) -> Model:
     return model
 
 
-def _train_linear(
-    config: Config, rows: SvmlightFile, callback: Callback | None
-) -> tuple[Fit, Model]:
-    fit = train(
-        design_matrix(rows),
-        rows.labels,
-        rows.qid,
-        parameters=config.parameters,
-        sample_weight=rows.cost,
-        callback=callback,
-    )
-    return fit, trained_model(fit, rows, config.parameters)
-
-
 def _predict(config: Config, model: Model, rows: SvmlightFile) -> Vector:
-    n_features = model.n_features
-    if rows.n_features != n_features:
-        _say(config, _note_on_width(rows, n_features))
     scores = predict(model, rows, resolve_threads(config.parameters.n_threads))
     if "predicted_labels" in config.outputs:
         file = config.outputs["predicted_labels"].value
         write_scores(file, scores)
         _say(config, f"wrote {len(scores)} predictions to {file}")
     return scores
-
-
-def _note_on_width(rows: SvmlightFile, n_features: int) -> str:
-    difference = rows.n_features - n_features
-    if difference > 0:
-        return (
-            f"note: the last {difference} of the {rows.n_features} features of {rows.name} were "
-            "not seen in training and weigh nothing"
-        )
-    return f"note: {rows.name} lacks the last {-difference} of the {n_features} features"

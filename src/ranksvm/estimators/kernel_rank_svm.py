@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
 from ..kernel.training import train_kernel
+from ..models.kernel import KernelModel
 from ..pairs.weights import row_weights
 from ..progress import IterationTable
 from ..threads import resolve_threads
@@ -244,6 +245,16 @@ class KernelRankSVM(Ranker):
             values: Vector = X[:, self.support_] @ self.dual_coef_
             return values
         return self._kernel.scores(X, self.support_vectors_, self.dual_coef_)
+
+    def to_model(self) -> KernelModel:
+        """Return the kernel expansion and how it came about, as `save_model` writes them.
+
+        Returns
+        -------
+        KernelModel
+        """
+        facts = self._facts()
+        return KernelModel(self._kernel, self.support_vectors_, self.dual_coef_, **facts)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from ..kernel.kernels import Kernel
 from ..kernel.path.regularization import regularization_path
 from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
+from ..models.kernel import KernelModel
 from ..pairs.queries import QueryGroups
 from ..progress import FitCounter
 from ..selection.cross_validation import TrainingRows, rank_of
@@ -237,6 +239,29 @@ class KernelRankSVMPathCV(Ranker):
         """
         X = self._features(X)
         return self.path_.predict(X, self.lambda_)
+
+    def to_model(self) -> KernelModel:
+        """Return the solution that was chosen along the path, as `save_model` writes it.
+
+        Returns
+        -------
+        KernelModel
+        """
+        check_is_fitted(self, "path_")
+        path, support = self.path_, self.dual_coef_.nonzero()[0]
+        return KernelModel(
+            path.kernel,
+            path.X[support],
+            self.dual_coef_[support],
+            feature_names=self._feature_names(),
+            parameters={"lambda": self.lambda_, "loss": "hinge", "graph": self.graph_},
+            training={
+                "status": path.status,
+                "violation": path.violation,
+                "n_pairs": self.n_pairs_,
+                "n_queries": self.n_queries_,
+            },
+        )
 
     def _choose(self, kernels: list[Kernel], results: list[PathScores]) -> int:
         """Keep the table and what is best in it; return the place of the width."""

@@ -12,6 +12,7 @@ from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
+from ..models.linear import LinearModel
 from .ranker import Ranker
 
 Vector = NDArray[np.float64]
@@ -35,6 +36,16 @@ class LinearRanker(Ranker):
             Of Torch or CuPy, on the device of X, if X is; else of NumPy.
         """
         return design_matrix(self._features(X)).dot(self.coef_)
+
+    def to_model(self) -> LinearModel:
+        """Return the weights and how they came about, as `save_model` writes them.
+
+        Returns
+        -------
+        LinearModel
+        """
+        facts = self._facts()
+        return LinearModel(self.coef_, **facts)
 
     def _features(self, X: Any) -> Any:
         if library_of(X) is None:

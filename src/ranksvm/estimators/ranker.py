@@ -16,6 +16,7 @@ from ..arrays.libraries import to_host
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..metrics import pairwise_accuracy
+from ..models import Model
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
 
@@ -161,6 +162,41 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self.history_ = fit.result.history
         self.n_pairs_ = fit.n_pairs
         self.n_queries_ = fit.n_queries
+
+    @abstractmethod
+    def to_model(self) -> Model:
+        """Return what the estimator has learned, as `save_model` writes it.
+
+        Returns
+        -------
+        LinearModel or KernelModel
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` has not been called.
+        """
+
+    def _feature_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what models of every kind hold, of a training."""
+        check_is_fitted(self, "objective_")
+        training = {
+            "objective": self.objective_,
+            "dual_gap": self.dual_gap_,
+            "status": self.status_,
+            "n_iter": self.n_iter_,
+            "n_pairs": self.n_pairs_,
+            "n_queries": self.n_queries_,
+        }
+        return {
+            "feature_names": self._feature_names(),
+            "parameters": vars(self._trained_with),
+            "training": training,
+        }
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -34,23 +34,12 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from ..names import MODEL_FORMS
+from ..models.linear import LinearModel
 from .atomic import open_output
 from .linear_model import zero_weights
-from .model import (
-    KernelModel,
-    LinearModel,
-    Model,
-    check_model,
-    form_of_name,
-    model_form,
-    parse_model,
-    save_json,
-    save_safetensors,
-)
 from .quoting import shown
 from .scores import is_finite_number, parse_numbers
-from .source import DataError, read_bytes
+from .source import DataError
 
 # Of LIBLINEAR-ranksvm, and of the program that came with the paper on it, by its ways of counting.
 _RANKING_SOLVERS = {
@@ -77,58 +66,7 @@ _SVMRANK_HEADER = (
 )
 _SVMRANK_VALUES = ("0", "3", "1", "1", "1", "empty", "{d}", "0", "2", "0")
 _MAX_DIGITS = 10
-_WEIGHT = "one finite weight per line"
-
-
-def convert_model(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], to: str | None = None
-) -> Model:
-    """Read a model of any form and write it in another.
-
-    Parameters
-    ----------
-    source : str or path-like
-        A file that `load_model` reads, or weights as text: one number per line.
-    target : str or path-like
-        ``-`` is the standard output.
-    to : {"json", "safetensors", "liblinear", "svmrank", "weights"}, optional
-        "weights" is one number per line. By default what the name of `target` says: .json or
-        .safetensors, or these with .gz and the like after them.
-
-    Returns
-    -------
-    LinearModel or KernelModel
-        What was read.
-
-    Raises
-    ------
-    ValueError
-        If the form is not one of these, or holds weights but the model has a kernel, or the source
-        is not a model.
-    OutputError
-        If the file cannot be written.
-    """
-    form = form_of_name(target) if to is None else to
-    if form not in MODEL_FORMS:
-        name = os.fsdecode(target)
-        fault = f"the name {name!r} does not tell" if to is None else f"{to!r} is not"
-        raise ValueError(
-            f"{fault} a form to write: say --to, or to=, one of {', '.join(MODEL_FORMS)}"
-        )
-    model = _load_model_or_weights(source)
-    check_model(model)
-    if form in ("json", "safetensors"):
-        (save_json if form == "json" else save_safetensors)(model, target)
-        return model
-    if isinstance(model, KernelModel):
-        raise ValueError(
-            f"{form} files hold weights of features, but {os.fsdecode(source)} ranks by the kernel "
-            f"{model.kernel}: write it as json or safetensors"
-        )
-    {"liblinear": save_liblinear, "svmrank": save_svmrank, "weights": save_weights}[form](
-        model, target
-    )
-    return model
+WEIGHT_PER_LINE = "one finite weight per line"
 
 
 def save_liblinear(model: LinearModel, path: str | os.PathLike[str]) -> None:
@@ -180,15 +118,6 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
     return LinearModel(weights, training={"converted_from": form, "zero_based": False})
 
 
-def _load_model_or_weights(source: str | os.PathLike[str]) -> Model:
-    name, content = read_bytes(source)
-    first = content[:64].tobytes().split(b"\n")[0].strip()
-    if model_form(content[:64].tobytes()) is not None or not is_finite_number(first):
-        return parse_model(name, content)
-    weights = parse_numbers(name, content.tobytes(), 1, _WEIGHT)
-    return LinearModel(weights, training={"converted_from": "weights"})
-
-
 def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
     header: dict[bytes, bytes] = {}
     for k, line in enumerate(lines):
@@ -211,7 +140,7 @@ def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
             f"{name} has {len(lines) - begin} weights after line {begin}, but nr_feature and bias "
             f"ask for {n_weights}"
         )
-    return parse_numbers(name, b"\n".join(lines[begin:]), begin + 1, _WEIGHT)[:n_features]
+    return parse_numbers(name, b"\n".join(lines[begin:]), begin + 1, WEIGHT_PER_LINE)[:n_features]
 
 
 def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Linear models, and what their files hold of them.
+"""What model files hold of linear models.
 
 ::
 
@@ -18,74 +18,20 @@ safetensors layout weights are the tensor "weights".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.design_matrix import DesignMatrix
+from ..models.linear import LinearModel
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json
 from .safetensors import Safetensors, Tensor
 from .source import DataError
-from .svmlight_writer import two_dimensional
 
 FORMAT = "ranksvm linear model"
 
 _TENSORS = {"weights": Tensor("F64")}
-
-
-@dataclass(frozen=True, eq=False)
-class LinearModel:
-    """A linear ranker as it is stored: weights, and how they came about.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The weights.
-    feature_names : list of str or None
-    parameters : dict
-        What the model was trained with.
-    training : dict
-        What training reported: objective, dual_gap, status and the like; and, as "fingerprint",
-        which data it saw (`ranksvm.jobs.fingerprint.fingerprint`).
-    """
-
-    coef: NDArray[np.float64]
-    feature_names: list[str] | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_features(self) -> int:
-        """How many features there are."""
-        return len(self.coef)
-
-    def predict(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Score rows: higher is better.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DesignMatrix of shape (n_samples, n_features)
-        n_threads : int, default=1
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-
-        Raises
-        ------
-        ValueError
-            If X has not as many features as the model.
-        """
-        if not isinstance(X, DesignMatrix):
-            X = two_dimensional(X)
-            X = DesignMatrix.from_array(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X)
-        if X.shape[1] != len(self.coef):
-            raise ValueError(f"X has {X.shape[1]} features but the model has {len(self.coef)}")
-        scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
-        return scores
 
 
 def check(model: LinearModel) -> None:

@@ -15,37 +15,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models import KernelModel, LinearModel, Model
+from ..models.from_estimators import model_of
 from . import kernel_model, linear_model
 from .atomic import open_output
+from .foreign_models import read_foreign
 from .json_text import from_json, to_json
-from .kernel_model import KernelModel
-from .linear_model import LinearModel
 from .pickles import looks_like_pickle, read_pickle
 from .quoting import shown
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
 from .source import DataError, opener_of_compressed, read_bytes
 
 __all__ = [
-    "KernelModel",
-    "LinearModel",
-    "Model",
     "check_model",
     "form_of_name",
     "is_model_file",
     "load_model",
     "model_form",
     "parse_model",
-    "require_weights",
     "save_json",
     "save_model",
     "save_safetensors",
 ]
 
-Model = LinearModel | KernelModel
-
 FORMAT_VERSION = 1
 
-_KINDS: dict[str, Any] = {kind.FORMAT: kind for kind in (linear_model, kernel_model)}
+# The module that knows what a file holds of a model.
+_KINDS: dict[type, Any] = {LinearModel: linear_model, KernelModel: kernel_model}
+_FORMATS: dict[str, Any] = {kind.FORMAT: kind for kind in _KINDS.values()}
 _START_BYTES = 4096
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_DIGITS = 10  # of a version
@@ -72,9 +69,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     OutputError
         If the file cannot be written.
     """
-    from ..models.from_estimators import stored_model
-
-    stored = stored_model(model)
+    stored = model_of(model)
     check_model(stored)
     if form_of_name(path) == "safetensors":
         save_safetensors(stored, path)
@@ -93,14 +88,14 @@ def form_of_name(path: str | os.PathLike[str]) -> str | None:
 
 def save_json(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the JSON form."""
-    text = _kind_of(model).json_text(model, FORMAT_VERSION)
+    text = _KINDS[type(model)].json_text(model, FORMAT_VERSION)
     with open_output(path) as file:
         file.write(text.encode() + b"\n")
 
 
 def save_safetensors(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the binary form."""
-    kind = _kind_of(model)
+    kind = _KINDS[type(model)]
     tensors, parts = kind.tensors(model)
     metadata = {"format": kind.FORMAT, "format_version": str(FORMAT_VERSION)}
     parts |= {"parameters": model.parameters, "training": model.training}
@@ -113,26 +108,7 @@ def save_safetensors(model: Model, path: str | os.PathLike[str]) -> None:
 
 def check_model(model: Model) -> None:
     """Refuse to save what could not be loaded."""
-    _kind_of(model).check(model)
-
-
-def require_weights(model: Model, name: str) -> LinearModel:
-    """Return a linear model, and refuse one that has a kernel.
-
-    Raises
-    ------
-    ValueError
-        Calling the model by a name.
-    """
-    if isinstance(model, KernelModel):
-        raise ValueError(
-            f"{name} has no weights of features: it ranks by the kernel {model.kernel}"
-        )
-    return model
-
-
-def _kind_of(model: Model) -> Any:
-    return kernel_model if isinstance(model, KernelModel) else linear_model
+    _KINDS[type(model)].check(model)
 
 
 def model_form(start: bytes) -> str | None:
@@ -201,8 +177,6 @@ def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = Fals
     if form == "pickle":
         return _from_pickle(name, text, allow_pickle)
     if form in ("liblinear", "svmrank"):
-        from .foreign_models import read_foreign
-
         return read_foreign(name, text, form)
     if form is None:
         found = f"it begins with {shown(text[:_START_BYTES])}" if text else "it is empty"
@@ -249,8 +223,8 @@ def _from_safetensors(name: str, content: NDArray[np.uint8]) -> Model:
 def _kind_in(fields: Any, name: str) -> Any:
     """Return the module of the kind of model that a file holds, in a version that is known."""
     kind = fields.get("format") if isinstance(fields, dict) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
-        known = " or ".join(f'"{kind}"' for kind in _KINDS)
+    if not isinstance(kind, str) or kind not in _FORMATS:
+        known = " or ".join(f'"{kind}"' for kind in _FORMATS)
         raise DataError(f'{name} is not a model file: "format" must be {known}')
     version = fields.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
@@ -258,4 +232,4 @@ def _kind_in(fields: Any, name: str) -> Any:
             f"{name} has format version {shown(version)}; this program reads version "
             f"{FORMAT_VERSION}: use the version of ranksvm that wrote it, or a newer one"
         )
-    return _KINDS[kind]
+    return _FORMATS[kind]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ranksvm import _core
-from ranksvm.files.source import DataError, StrPath, open_blocks
-from ranksvm.files.svmlight_writer import dump_svmlight
-from ranksvm.threads import resolve_threads
+from .. import _core
+from ..threads import resolve_threads
+from .source import DataError, StrPath, open_blocks
+from .svmlight_writer import dump_svmlight
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranksvm import _core
-from ranksvm.files.atomic import open_output
-from ranksvm.files.source import StrPath
+from .. import _core
+from ..linear.design_matrix import two_dimensional
+from .atomic import open_output
+from .source import StrPath
 
 _ENTRIES_PER_BLOCK = 1 << 20
 _UNFIT_FOR_QID = re.compile(rb"[\x00-\x20\x7f#]|^$")
@@ -100,14 +101,6 @@ def format_rows(X: Any, columns: Columns, zero_based: bool) -> Iterator[bytes]:
             None if columns.cost is None else columns.cost[rows],
             columns.comments and columns.comments[rows],
         )
-
-
-def two_dimensional(X: Any) -> Any:
-    """Return X as an array or CSR, in float32 if it is, else in float64."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must be a matrix, found shape {X.shape}")
-    return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
 
 
 def finite_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:

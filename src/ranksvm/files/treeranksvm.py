@@ -18,18 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranksvm._core import LineFormat
-from ranksvm.files.atomic import open_output
-from ranksvm.files.scores import write_scores
-from ranksvm.files.source import StrPath
-from ranksvm.files.svmlight import SvmlightFile, read_rows
-from ranksvm.files.svmlight_writer import (
-    Columns,
-    encode_qid,
-    finite_column,
-    format_rows,
-    two_dimensional,
-)
+from .._core import LineFormat
+from ..linear.design_matrix import two_dimensional
+from .atomic import open_output
+from .scores import write_scores
+from .source import StrPath
+from .svmlight import SvmlightFile, read_rows
+from .svmlight_writer import Columns, encode_qid, finite_column, format_rows
 
 
 def read_features(path: StrPath, *, n_threads: int | None = None) -> SvmlightFile:

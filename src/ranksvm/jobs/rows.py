@@ -1,67 +1,73 @@
-"""What the command line and config files both do between reading and writing files."""
+"""Rows of files as matrices, scaled, and with the features that a model has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..files.model import KernelModel, LinearModel, Model
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
-from ..linear.matrix import Matrix
-from ..linear.parameters import Parameters
-from ..linear.training import Fit
-from .fingerprint import fingerprint
+from ..models import Model
+from ..models.scaling import multiplied, scale_factors
+
+if TYPE_CHECKING:
+    from ..linear.matrix import Matrix
 
 Vector = NDArray[np.float64]
 
 
-def matrix_on(device: str, rows: SvmlightFile) -> Matrix:
-    """View the features of rows as a design matrix on a device, as `RankSVM` names it."""
+def factors_of(rows: SvmlightFile, scale: str | None) -> Vector | None:
+    """Return what `scale_factors` says of the features of rows; None without a scale."""
+    if scale is None:
+        return None
+    return scale_factors(rows.X, scale, name=rows.name, first=0 if rows.zero_based else 1)
+
+
+def design_matrix(rows: SvmlightFile, factors: Vector | None = None) -> DesignMatrix:
+    """View the features of rows, each times its factor if there are any, as a design matrix."""
+    if isinstance(rows.features, CsrArrays):
+        X = DesignMatrix.from_csr(*rows.features)
+    else:
+        X = DesignMatrix.from_array(rows.features)
+    return X if factors is None else X.scaled(factors)
+
+
+def matrix_on(device: str, rows: SvmlightFile, factors: Vector | None = None) -> Matrix:
+    """Do the same on a device, as `RankSVM` names it."""
     if device == "cpu":
-        return design_matrix(rows)
+        return design_matrix(rows, factors)
     from ..arrays import placement
 
-    return placement.design_matrix(rows.X, device)
+    X = placement.design_matrix(rows.X, device)
+    return X if factors is None else X.scaled(factors)
 
 
-def design_matrix(rows: SvmlightFile) -> DesignMatrix:
-    """View the features of rows as a design matrix."""
-    if isinstance(rows.features, CsrArrays):
-        return DesignMatrix.from_csr(*rows.features)
-    return DesignMatrix.from_array(rows.features)
+def scaled(X: Any, factors: Vector | None) -> Any:
+    """Return rows, an array or CSR matrix, with each feature times its factor, if there are any."""
+    return X if factors is None else multiplied(X, factors)
 
 
-def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
-    """Score rows; features that they lack are zero, and those that the model lacks do not count.
+def widened(X: Any, like: Any) -> Any:
+    """Return rows with all features of others, zero where they end before.
 
-    Returns
-    -------
-    ndarray of shape (n_rows,)
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, at most n_features)
+    like : ndarray or CSR matrix of shape (n_others, n_features)
     """
-    if isinstance(model, KernelModel):
-        return model.predict(_as_wide(rows.X, model), n_threads)
-    shared = min(rows.n_features, len(model.coef))
-    coef = np.zeros(rows.n_features)
-    coef[:shared] = model.coef[:shared]
-    return design_matrix(rows).dot(coef, n_threads)
-
-
-def _as_wide(X: Any, model: KernelModel) -> Any:
-    """Return rows with the features of the model: cut off, or filled up with zeros."""
-    missing = model.n_features - X.shape[1]
-    if missing <= 0:
-        return X if missing == 0 else X[:, : model.n_features]
-    if isinstance(X, np.ndarray) and isinstance(model.support_vectors, np.ndarray):
-        return np.pad(X, [(0, 0), (0, missing)])
+    n_rows, n_features = X.shape[0], like.shape[1]
+    if X.shape[1] == n_features:
+        return X
+    if isinstance(X, np.ndarray) and isinstance(like, np.ndarray):
+        return np.pad(X, [(0, 0), (0, n_features - X.shape[1])])
     from scipy.sparse import csr_matrix
 
     X = csr_matrix(X)
-    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], model.n_features))
+    return csr_matrix((X.data, X.indices, X.indptr), shape=(n_rows, n_features))
 
 
 def counts_from_one(model: Model | None) -> bool:
@@ -69,96 +75,42 @@ def counts_from_one(model: Model | None) -> bool:
     return model is not None and model.training.get("zero_based") is False
 
 
-def require_fit(rows: SvmlightFile, model: Model, note: Callable[[str], None]) -> None:
-    """Refuse data whose features cannot be those of the model.
+def require_fit(
+    rows: SvmlightFile, trained: Model | SvmlightFile, note: Callable[[str], None]
+) -> None:
+    """Refuse data whose features cannot be those that a model has, or will have.
 
     Parameters
     ----------
     rows : SvmlightFile
-    model : LinearModel or KernelModel
+    trained : LinearModel, KernelModel or SvmlightFile
+        The model, or the rows that it is trained on.
     note : callable
-        Is told of data that end before the features of the model do.
+        Is told of data that end before the features of the model do: the others are zero.
 
     Raises
     ------
     DataError
         If the data count from zero and the model from one, or the data have more features.
     """
-    n_features = model.n_features
-    require_same_base(rows, model)
-    if rows.n_features > n_features:
-        raise DataError(
-            f"{rows.name} has {rows.n_features} features but the model was trained with "
-            f"{n_features}"
-        )
-    if rows.n_features < n_features:
-        note(
-            f"note: {rows.name} ends at feature {rows.n_features}; the other "
-            f"{n_features - rows.n_features} of the model count as zero"
-        )
-
-
-def require_same_base(rows: SvmlightFile, model: Model) -> None:
-    """Refuse data that count features from zero for a model that counts from one."""
-    if rows.zero_based and counts_from_one(model):
+    if isinstance(trained, SvmlightFile):
+        from_one = not trained.zero_based
+    else:
+        from_one = counts_from_one(trained)
+    if rows.zero_based and from_one:
         raise DataError(
             f"{rows.name} counts features from zero but the model was trained on a file that "
             "counts from one"
         )
-
-
-def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> LinearModel:
-    """Return the model of a fit, with what there is to know about its training."""
-    return LinearModel(
-        fit.result.weights, parameters=vars(parameters), training=training_of(fit, rows)
-    )
-
-
-def training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
-    """Return what there is to know about a training."""
-    result = fit.result
-    return {
-        "objective": result.value,
-        "dual_gap": result.dual_gap,
-        "status": str(result.status),
-        "solver": result.solver,
-        "n_iter": result.n_iter,
-        "n_samples": len(rows.labels),
-        "n_queries": fit.n_queries,
-        "n_pairs": fit.n_pairs,
-        "data": rows.name,
-        "zero_based": rows.zero_based,
-        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
-    }
-
-
-def summary(fit: Fit, rows: SvmlightFile) -> str:
-    """Return a line that says how training ended."""
-    result = fit.result
-    return (
-        f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
-        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
-        f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs} pairs"
-    )
-
-
-def performance(
-    labels: Vector, scores: Vector, qid: ArrayLike | None, cost: Vector | None, n_threads: int
-) -> str:
-    """Return a table of pairwise accuracy and ranking error, pooled and as a mean of queries.
-
-    Raises
-    ------
-    ValueError
-        If there is no preference pair.
-    """
-    from ..metrics import lost_pairs
-
-    lost, pairs = lost_pairs(labels, scores, qid, sample_weight=cost, n_threads=n_threads)
-    pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
-    return (
-        f"{'':20} {'all pairs':>12} {'query mean':>12}\n"
-        f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n"
-        f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n"
-    )
+    missing = trained.n_features - rows.n_features
+    if missing < 0:
+        raise DataError(
+            f"{rows.name} has {rows.n_features} features but the model was trained with "
+            f"{trained.n_features}"
+        )
+    if missing > 0:
+        last = rows.n_features - rows.zero_based
+        note(
+            f"note: {rows.name} ends at feature {last}; the other {missing} of the model count as "
+            "zero"
+        )

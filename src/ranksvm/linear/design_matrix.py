@@ -159,3 +159,11 @@ or float64
         dtype : numpy.float32 or numpy.float64
         """
         return self._products.gather(Block(*rows, *columns, shift, scale), dtype)
+
+
+def two_dimensional(X: Any) -> Any:
+    """Return X as an array or CSR, in float32 if it is, else in float64."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a matrix, found shape {X.shape}")
+    return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

@@ -12,23 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.model import LinearModel
-from ..files.svmlight import SvmlightFile
-
 Vector = NDArray[np.float64]
 
 
-def scale_factors(rows: SvmlightFile, scale: str) -> Vector:
+def scale_factors(X: Any, scale: str, *, name: str = "X", first: int = 0) -> Vector:
     """Return what to multiply each feature by.
 
     Parameters
     ----------
-    rows : SvmlightFile
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
     scale : {"standard", "minmax", "maxabs"}
         One by the standard deviation, the range from the least to the greatest value, or the
         greatest absolute value, as of scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler.
         Features that are constant, or zero, keep the factor 1. The last two of scikit-learn also
         take spreads below 2e-15 for constant; here no unit is too small.
+    name : str
+        What messages call the data.
+    first : int
+        The number of the first feature there.
 
     Returns
     -------
@@ -40,12 +41,12 @@ def scale_factors(rows: SvmlightFile, scale: str) -> Vector:
         If the scale of a feature, or one by it, is not a float64.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = _spread(rows.X, scale)
+        spread = _spread(X, scale)
         factors: Vector = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
     bad = np.flatnonzero(~(np.isfinite(factors) & (factors > 0)))
     if len(bad):
         raise ValueError(
-            f"feature {bad[0] + (not rows.zero_based)} of {rows.name} cannot be scaled: its values "
+            f"feature {bad[0] + first} of {name} cannot be scaled: its values "
             "are too large or too small for float64"
         )
     return factors
@@ -67,44 +68,10 @@ def _spread(X: Any, scale: str) -> Vector:
     return spread
 
 
-def rescaled_model(model: LinearModel, factors: Vector, scale: str) -> LinearModel:
-    """Return a model for features as they are, from one for features multiplied by the factors."""
-    return LinearModel(
-        factors * model.coef,
-        model.feature_names,
-        {**model.parameters, "scale": scale},
-        model.training,
-    )
-
-
-def pipeline_factors(scalers: list[Any], n_features: int) -> Vector:
-    """Return what fitted scalers of scikit-learn multiply each feature by, one after the other.
-
-    Raises
-    ------
-    ValueError
-        If one does something else than to shift and multiply each feature.
-    """
-    factors = np.ones(n_features)
-    for scaler in scalers:
-        factors *= _factors_of(scaler)
-    return factors
-
-
-def _factors_of(scaler: Any) -> Vector | float:
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-
-    if scaler is None or scaler == "passthrough":
-        return 1.0
-    clips = getattr(scaler, "clip", False)
-    if isinstance(scaler, MinMaxScaler) and not clips:
-        multiplied: Vector = scaler.scale_
-        return multiplied
-    if isinstance(scaler, (StandardScaler, MaxAbsScaler, RobustScaler)) and not clips:
-        divided: Vector | None = scaler.scale_
-        return 1.0 if divided is None else 1.0 / divided
-    raise ValueError(
-        f"a model file holds weights for features as they are, but {scaler!r} does more than to "
-        "shift and multiply them; what goes into the weights are StandardScaler, MinMaxScaler, "
-        "MaxAbsScaler and RobustScaler, without clip"
-    )
+def multiplied(X: Any, factors: Vector) -> Any:
+    """Return rows, an array or CSR matrix, with each feature multiplied by its factor."""
+    if isinstance(X, np.ndarray):
+        return X * factors
+    X = X.copy()
+    X.data *= factors[X.indices]
+    return X

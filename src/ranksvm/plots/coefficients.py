@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..models.from_estimators import linear_model
+from ..models.from_estimators import linear_model_of
 from ..pairs.query_columns import without_column
 from .figures import BLUE, VERMILLION, new_axes, shortened
 
@@ -88,7 +88,7 @@ class CoefficientsDisplay:
         ValueError
             If a pipeline has other steps than scalers, or X another number of features.
         """
-        model = linear_model(estimator)
+        model = linear_model_of(estimator)
         display = cls(model.coef, model.feature_names)
         if X is not None:
             column = getattr(estimator, "qid_column_", None)

@@ -1,0 +1,45 @@
+"""Scoring the rows of files with models, and measuring the scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..files.svmlight import SvmlightFile
+from ..models import LinearModel, Model
+from .rows import design_matrix, widened
+
+Vector = NDArray[np.float64]
+
+
+def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
+    """Score rows that fit the model; features that they end before are zero.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    if isinstance(model, LinearModel):
+        return design_matrix(rows).dot(model.coef[: rows.n_features], n_threads)
+    return model.predict(widened(rows.X, model.support_vectors), n_threads)
+
+
+def performance(
+    labels: Vector, scores: Vector, qid: ArrayLike | None, cost: Vector | None, n_threads: int
+) -> str:
+    """Return a table of pairwise accuracy and ranking error, pooled and as a mean of queries.
+
+    Raises
+    ------
+    ValueError
+        If there is no preference pair.
+    """
+    from ..metrics import lost_pairs
+
+    lost, pairs = lost_pairs(labels, scores, qid, sample_weight=cost, n_threads=n_threads)
+    pooled, by_query = lost.sum() / pairs.sum(), (lost[pairs > 0] / pairs[pairs > 0]).mean()
+    return (
+        f"{'':20} {'all pairs':>12} {'query mean':>12}\n"
+        f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n"
+        f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n"
+    )

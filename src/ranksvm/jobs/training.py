@@ -1,0 +1,140 @@
+"""Training on the rows of files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..files.svmlight import SvmlightFile
+from ..linear.parameters import Parameters
+from ..linear.training import Fit, train
+from ..models import KernelModel, LinearModel, Model
+from ..solvers import Callback
+from ..threads import resolve_threads
+from .fingerprint import fingerprint
+from .rows import Vector, factors_of, matrix_on, scaled
+
+if TYPE_CHECKING:
+    from ..kernel.kernels import Kernel
+
+
+def train_on_rows(
+    rows: SvmlightFile,
+    parameters: Parameters,
+    *,
+    kernel: Kernel | None = None,
+    scale: str | None = None,
+    device: str = "cpu",
+    max_memory: float = 4e9,
+    callback: Callback | None = None,
+) -> tuple[Fit, Model]:
+    """Train a ranker on the rows of a file.
+
+    Parameters
+    ----------
+    rows : SvmlightFile
+    parameters : Parameters
+    kernel : Kernel, optional
+        The linear ranker by default.
+    scale : {"standard", "minmax", "maxabs"}, optional
+        What features are divided by first: see `ranksvm.models.scaling.scale_factors`. The model is
+        for the features as they are.
+    device : str, default="cpu"
+        As for `RankSVM`; kernels are computed on the CPU.
+    max_memory : float, default=4e9
+        As for `KernelRankSVM`.
+    callback : callable, optional
+        As for `ranksvm.linear.training.train`.
+
+    Returns
+    -------
+    fit : Fit
+    model : LinearModel or KernelModel
+
+    Raises
+    ------
+    ValueError
+        As `RankSVM.fit` and `KernelRankSVM.fit`, or if a feature cannot be scaled.
+    """
+    factors = factors_of(rows, scale)
+    fit: Fit
+    model: Model
+    if kernel is None:
+        fit, model = _train_linear(rows, parameters, factors, device, callback)
+    else:
+        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback)
+    described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
+    return fit, replace(model, parameters=described, training=_training_of(fit, rows))
+
+
+def _train_linear(
+    rows: SvmlightFile,
+    parameters: Parameters,
+    factors: Vector | None,
+    device: str,
+    callback: Callback | None,
+) -> tuple[Fit, LinearModel]:
+    fit = train(
+        matrix_on(device, rows, factors),
+        rows.labels,
+        rows.qid,
+        parameters=parameters,
+        sample_weight=rows.cost,
+        callback=callback,
+    )
+    weights = fit.result.weights
+    return fit, LinearModel(weights if factors is None else factors * weights)
+
+
+def _train_kernel(
+    rows: SvmlightFile,
+    parameters: Parameters,
+    factors: Vector | None,
+    kernel: Kernel,
+    max_memory: float,
+    callback: Callback | None,
+) -> tuple[Fit, KernelModel]:
+    from ..kernel.factor import KernelFactor
+    from ..kernel.training import train_kernel
+
+    X = scaled(rows.X, factors)
+    factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
+    fit = train_kernel(
+        factor,
+        rows.labels,
+        rows.qid,
+        parameters=parameters,
+        sample_weight=rows.cost,
+        callback=callback,
+    )
+    support, coef = factor.dual_coef(fit.result.weights)
+    return fit, KernelModel(kernel, X[support], coef, factors)
+
+
+def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
+    """Return what there is to know about a training."""
+    result = fit.result
+    return {
+        "objective": result.value,
+        "dual_gap": result.dual_gap,
+        "status": str(result.status),
+        "solver": result.solver,
+        "n_iter": result.n_iter,
+        "n_samples": len(rows.labels),
+        "n_queries": fit.n_queries,
+        "n_pairs": fit.n_pairs,
+        "data": rows.name,
+        "zero_based": rows.zero_based,
+        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
+    }
+
+
+def summary(fit: Fit, rows: SvmlightFile) -> str:
+    """Return a line that says how training ended."""
+    result = fit.result
+    return (
+        f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
+        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
+        f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
+        f"{fit.n_pairs} pairs"
+    )
