@@ -1,7 +1,7 @@
 """
 A grid of nine values of C: warm starts along the path against each C on its own.
 
-    RANKSVM_DATA=FOLDER python benchmarks/path.py [--rows 20000]
+    RANKSVM_DATA=FOLDER python benchmarks/grid.py [--rows 20000]
 
 C is ``1 / (2 lambda)`` for lambda from 1e-1 down to 1e-9, shared by all pairs. The hinge loss is
 trained to a gap of 1e-3 in the objective divided by C, the squared hinge loss to a relative gap of
