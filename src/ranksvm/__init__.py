@@ -24,7 +24,7 @@ _HOMES = {
     "QueryComparisonDisplay": "plots",
     "RankSVM": "estimators.rank_svm",
     "RankSVMCV": "estimators.rank_svm_cv",
-    "RankSVMPath": "linear.grid",
+    "RankSVMGrid": "linear.grid",
     "RegularizationCurveDisplay": "plots",
     "RegularizationPathDisplay": "plots",
     "ScoreDistributionDisplay": "plots",
@@ -36,7 +36,7 @@ _HOMES = {
     "load_svmlight": "files.svmlight",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
-    "ranksvm_path": "linear.grid",
+    "ranksvm_grid": "linear.grid",
     "regularization_path": "kernel.path.regularization",
     "save_model": "files.model",
     "write_trec_run": "files.trec",
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .files.svmlight import dump_svmlight, load_svmlight
     from .files.trec import write_trec_run
     from .kernel.path.regularization import RegularizationPath, regularization_path
-    from .linear.grid import RankSVMPath, ranksvm_path
+    from .linear.grid import RankSVMGrid, ranksvm_grid
     from .linear.training import ConvergenceWarning
     from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
     from .plots import (
@@ -81,7 +81,7 @@ __all__ = [
     "QueryComparisonDisplay",
     "RankSVM",
     "RankSVMCV",
-    "RankSVMPath",
+    "RankSVMGrid",
     "RegularizationCurveDisplay",
     "RegularizationPath",
     "RegularizationPathDisplay",
@@ -94,7 +94,7 @@ __all__ = [
     "load_svmlight",
     "paired_randomization_test",
     "pairwise_accuracy",
-    "ranksvm_path",
+    "ranksvm_grid",
     "regularization_path",
     "save_model",
     "write_trec_run",

@@ -24,7 +24,7 @@ class RankSVMCV(LinearRanker):
 
     For each fold and each C of a grid, trains on the other folds and measures the ranking of the
     fold; trains on all rows with the C whose mean over the folds is best. Within a fold, each
-    solution is the start for the next larger C (`ranksvm_path`); X is shared by all folds.
+    solution is the start for the next larger C (`ranksvm_grid`); X is shared by all folds.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class RankSVMPath:
+class RankSVMGrid:
     """Linear rankers for a grid of C, in the order in which the grid was given.
 
     Attributes
@@ -45,7 +45,7 @@ class RankSVMPath:
     histories: list[list[Iteration]]
 
 
-def ranksvm_path(
+def ranksvm_grid(
     X: Any,
     y: ArrayLike,
     qid: ArrayLike | str | None = None,
@@ -55,7 +55,7 @@ def ranksvm_path(
     query_weight: ArrayLike | None = None,
     callback: Callable[[float, Iteration], object] | None = None,
     **parameters: Any,
-) -> RankSVMPath:
+) -> RankSVMGrid:
     """Train a linear ranker for each C of a grid.
 
     From the strongest regularisation to the weakest, each solution is the start for the next, and
@@ -79,7 +79,7 @@ def ranksvm_path(
 
     Returns
     -------
-    RankSVMPath
+    RankSVMGrid
 
     Raises
     ------
@@ -93,9 +93,9 @@ def ranksvm_path(
 
     Examples
     --------
-    >>> from ranksvm import ranksvm_path
+    >>> from ranksvm import ranksvm_grid
     >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
-    >>> path = ranksvm_path(X, [0, 1, 2, 0, 1], Cs=[0.1, 1, 10], loss="hinge")
+    >>> path = ranksvm_grid(X, [0, 1, 2, 0, 1], Cs=[0.1, 1, 10], loss="hinge")
     >>> path.coefs.shape
     (3, 2)
     """
@@ -109,7 +109,7 @@ def ranksvm_path(
     )
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
-        raise TypeError(f"ranksvm_path has no parameter {unknown[0]!r}")
+        raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
     problem = Problem(
@@ -125,7 +125,7 @@ def ranksvm_path(
         warn_unless_converged(result, of_each[place], f" for C={grid[place]:g}", stacklevel=3)
         results[place] = result
     in_order = [results[place] for place in range(len(grid))]
-    return RankSVMPath(
+    return RankSVMGrid(
         Cs=grid,
         coefs=np.array([result.weights for result in in_order]),
         objectives=np.array([result.value for result in in_order]),
@@ -148,7 +148,7 @@ def solve_grid(
         Made with the parameters of the smallest C.
     of_each : sequence of Parameters
     callback : callable, optional
-        As for `ranksvm_path`.
+        As for `ranksvm_grid`.
 
     Yields
     ------
