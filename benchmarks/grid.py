@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits
 from datasets.real import find_real, load_real
 from datasets.text_like import make_text_like
 from harness import THREADS, machine_line, medians, print_table
-from ranksvm import ranksvm_grid
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, ranksvm_grid
 
 GRID = 0.5 * 10.0 ** np.arange(1, 10)
 LOSSES = {

@@ -22,8 +22,7 @@ from datasets.letor_shapes import make_letor_like
 from datasets.real import find_real, load_real
 from datasets.small import make_small
 from datasets.text_like import make_text_like
-from ranksvm import ranksvm_grid
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, ranksvm_grid
 from report import Page, draw_curve, new_figure, slope, styles
 from scaling import draw_guide, logarithmic_rows
 from task import Rows, Task

@@ -9,19 +9,17 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 
-from ranksvm import (
+from ranksvm import RankSVM, RankSVMCV, evaluate, ranksvm_grid
+from ranksvm.plots import (
     CoefficientsDisplay,
     ConvergenceDisplay,
     MetricAtKDisplay,
     QueryComparisonDisplay,
-    RankSVM,
-    RankSVMCV,
     RegularizationCurveDisplay,
     ScoreDistributionDisplay,
-    evaluate,
-    ranksvm_grid,
+    check_picture,
+    save_figure,
 )
-from ranksvm.plots import check_picture, save_figure
 from ranksvm.solvers import Iteration
 
 X, Y = load_diabetes(return_X_y=True)
@@ -202,7 +200,7 @@ def test_displays_leave_no_trace_in_pyplot(draw, model):
 def test_matplotlib_is_imported_to_draw_only():
     script = (
         "import sys, ranksvm\n"
-        "display = ranksvm.CoefficientsDisplay([1.0])\n"
+        "display = ranksvm.plots.CoefficientsDisplay([1.0])\n"
         "assert 'matplotlib' not in sys.modules\n"
         "sys.modules['matplotlib'] = None\n"
         "try:\n"

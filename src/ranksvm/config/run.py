@@ -14,7 +14,14 @@ from ..files.model import Model, load_model, save_model
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
-from ..jobs.rows import design_matrix, performance, predict, summary, trained_model
+from ..jobs.rows import (
+    design_matrix,
+    performance,
+    predict,
+    summary,
+    trained_model,
+    warn_unless_converged,
+)
 from ..linear.training import Fit, train
 from ..metrics import lost_pairs
 from ..progress import IterationTable
@@ -134,6 +141,7 @@ def _train_linear(
         sample_weight=rows.cost,
         callback=callback,
     )
+    warn_unless_converged(fit.shortfall)
     return fit, trained_model(fit, rows, config.parameters)
 
 

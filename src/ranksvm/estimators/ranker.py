@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..arrays.libraries import to_host
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
-from ..metrics import pairwise_accuracy
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
+from ..selection.scoring import DEFAULT_SCORING, scorer
 
 Vector = NDArray[np.float64]
 KINDS: dict[str, Any] = {
@@ -88,7 +88,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
-        return self._measure(y, scores, ids, sample_weight)
+        measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), y, ids, sample_weight)
+        return measure(scores)
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
@@ -101,11 +102,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return ids as an array, out of a column where there are none; None for one query."""
         column = self.qid_column_ if qid is None else qid
         return query_column(X, column) if isinstance(column, str) else qid
-
-    def _measure(
-        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
-    ) -> float:
-        return pairwise_accuracy(y, scores, ids, sample_weight=sample_weight)
 
     def _training_rows(
         self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None

@@ -13,7 +13,7 @@ from ..linear.training import Fit
 from ..models.scaling import scale_factors
 from ..solvers import Callback
 from ..threads import resolve_threads
-from .rows import training_of
+from .rows import training_of, warn_unless_converged
 
 
 def train_on_rows(
@@ -60,6 +60,7 @@ def train_on_rows(
         sample_weight=rows.cost,
         callback=callback,
     )
+    warn_unless_converged(fit.shortfall)
     support, coef = factor.dual_coef(fit.result.weights)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     model = KernelModel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,12 @@ def require_same_base(rows: SvmlightFile, model: Model) -> None:
             f"{rows.name} counts features from zero but the model was trained on a file that "
             "counts from one"
         )
+
+
+def warn_unless_converged(shortfall: str | None) -> None:
+    """Warn of what a training fell short of; None if it did not."""
+    if shortfall is not None:
+        warnings.warn(shortfall, stacklevel=2)
 
 
 def trained_model(fit: Fit, rows: SvmlightFile, parameters: Parameters) -> LinearModel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -88,16 +90,46 @@ def lost_pairs(
     lost, pairs : ndarray of shape (n_queries,)
     """
     labels, predicted = labels_and_scores(y, scores)
-    groups = QueryGroups.from_qid(qid, len(labels))
     weights = row_weights("sample_weight", sample_weight, len(labels))
-    loss = Hinge(labels, groups, sample_weight=weights, n_threads=n_threads)
-    if not loss.n_pairs > 0:
-        raise ValueError("no preference pairs: within every query all labels are equal")
-    # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
-    # ones too.
+    loss = _loss_of_pairs(labels, qid, weights, n_threads)
     swapped = active_pairs(loss, loss.sweep(predicted, "hinge", margin=0.0))
     not_right = active_pairs(loss, loss.sweep(predicted, "hinge", margin=LEAST_MARGIN))
     return swapped + (1 - ties) * (not_right - swapped), loss.pairs_per_query
+
+
+def pairwise_error(
+    y: ArrayLike, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Callable[[ArrayLike], float]:
+    """Return the function from scores to the share of the pairs in the wrong order; ties are half.
+
+    What all scores of the same rows share is prepared once. Errors are those of `lost_pairs`.
+    """
+    labels = _finite("y", y)
+    weights = row_weights("sample_weight", sample_weight, len(labels))
+    loss = _loss_of_pairs(labels, qid, weights)
+
+    def error(scores: ArrayLike) -> float:
+        predicted = _scores_for(labels, scores)
+        wrong = [
+            loss.sweep(predicted, "hinge", margin=margin).n_active for margin in (0.0, LEAST_MARGIN)
+        ]
+        return float(sum(wrong) / (2 * loss.n_pairs))
+
+    return error
+
+
+def _loss_of_pairs(
+    labels: Vector, qid: ArrayLike | None, weights: Vector | None, n_threads: int = 1
+) -> Hinge:
+    """Return a loss to sweep: at margin 0 its active pairs are those that scores swap.
+
+    At the smallest positive margin they are the tied ones, too.
+    """
+    groups = QueryGroups.from_qid(qid, len(labels))
+    loss = Hinge(labels, groups, sample_weight=weights, n_threads=n_threads)
+    if not loss.n_pairs > 0:
+        raise ValueError("no preference pairs: within every query all labels are equal")
+    return loss
 
 
 def active_pairs(loss: Hinge, sweep: _core.Sweep) -> Vector:
@@ -116,10 +148,15 @@ def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
     ValueError
         Naming the array, the row and what was found there.
     """
-    labels, predicted = _finite("y", y), _finite("scores", scores)
+    labels = _finite("y", y)
+    return labels, _scores_for(labels, scores)
+
+
+def _scores_for(labels: Vector, scores: ArrayLike) -> Vector:
+    predicted = _finite("scores", scores)
     if len(labels) != len(predicted):
         raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
-    return labels, predicted
+    return predicted
 
 
 def _finite(name: str, values: ArrayLike) -> Vector:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ...linear.parameters import require_number, require_count
+from ...linear.parameters import require_count, require_number
 from .coefficients import PathCoefficients
 
 Vector = NDArray[np.float64]
