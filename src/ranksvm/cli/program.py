@@ -84,8 +84,8 @@ def _add_train(commands: Any) -> None:
         "--device",
         default="cpu",
         metavar="DEVICE",
-        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; auto, a GPU "
-        "if there is one and DATA is large (default: cpu)",
+        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; torch:cuda "
+        "or cupy:cuda, by that library (default: cpu)",
     )
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
     add_common(train)
@@ -162,7 +162,7 @@ def _train(args: argparse.Namespace) -> None:
 def _train_linear(
     rows: SvmlightFile, parameters: Parameters, args: argparse.Namespace, callback: Callback | None
 ) -> tuple[Fit, Model]:
-    from ..jobs.rows import matrix_on, trained_model
+    from ..jobs.rows import matrix_on, trained_model, warn_unless_converged
     from ..linear.training import train
     from ..models.scaling import rescaled_model, scale_factors
 
@@ -173,6 +173,7 @@ def _train_linear(
     fit = train(
         X, rows.labels, rows.qid, parameters=parameters, sample_weight=rows.cost, callback=callback
     )
+    warn_unless_converged(fit.shortfall)
     model = trained_model(fit, rows, parameters)
     if factors is not None:
         model = rescaled_model(model, factors, args.scale)
