@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics import evaluate, parse_metric
-from ..metrics.pairs import pairwise_error
+from ..metrics import evaluate, pairwise_error, parse_metric
 from ..pairs.losses import Hinge
 from ..pairs.queries import QueryGroups
 
