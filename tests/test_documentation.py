@@ -1,5 +1,7 @@
 import doctest
+import re
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -45,3 +47,15 @@ def test_every_attribute_of_config_files_is_described():
     names = {name for names in _ATTRIBUTES.values() for name in names}
 
     assert {name for name in names if f"``{name}``" not in page} == set()
+
+
+def test_every_name_of_the_readme_exists():
+    page = (DOCS.parent / "README.md").read_text()
+    imports = re.findall(r"^from ranksvm[\w.]* import .*$", page, re.MULTILINE)
+    names = re.findall(r"`(ranksvm(?:\.\w+)+)`", page)
+    assert imports
+    assert names
+    for line in imports:
+        exec(line, {})
+    for name in names:
+        assert resolve_name(name) is not None

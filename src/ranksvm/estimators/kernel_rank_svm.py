@@ -15,6 +15,7 @@ from ..kernel.training import train_kernel
 from ..pairs.weights import row_weights
 from ..progress import IterationTable
 from ..threads import resolve_threads
+from .certified_ranker import CertifiedRanker
 from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_ranker import KernelRanker
@@ -23,7 +24,7 @@ from .ranker import KINDS
 Vector = NDArray[np.float64]
 
 
-class KernelRankSVM(KernelRanker):
+class KernelRankSVM(KernelRanker, CertifiedRanker):
     """Ranking support vector machine with a kernel.
 
     Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::

@@ -12,12 +12,12 @@ from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
-from .ranker import Ranker
+from .certified_ranker import CertifiedRanker
 
 Vector = NDArray[np.float64]
 
 
-class LinearRanker(Ranker):
+class LinearRanker(CertifiedRanker):
     """Base of the estimators that learn a weight for each feature."""
 
     def predict(self, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What rankers share as scikit-learn estimators: parameters, queries, validation, scores."""
+"""What rankers share as scikit-learn estimators: queries, validation, scores."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..arrays.libraries import to_host
-from ..linear.parameters import Parameters
-from ..linear.training import Fit
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
 from ..selection.scoring import DEFAULT_SCORING, scorer
@@ -28,20 +26,12 @@ KINDS: dict[str, Any] = {
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators; its parameters are those that all of them have."""
+    """Base of the estimators: anything that ranks, however it has been trained."""
 
     # With metadata routing enabled, qid reaches fit and score without further requests.
     __metadata_request__fit = {"qid": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
-    loss: str
-    pair_weight: str | None
-    normalize: str | None
-    solver: str
-    counting: str
-    tol: float
-    max_iter: int
-    n_threads: int | None
     qid: str | None
 
     # What `validate_data` makes of X.
@@ -134,29 +124,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return rows to train on, and their labels."""
         X, y = validate_data(self, to_host(X), y, y_numeric=True, **self._kinds)
         return X, y
-
-    def _parameters(self, C: float) -> Parameters:
-        return Parameters(
-            C=C,
-            loss=self.loss,
-            pair_weight=self.pair_weight,
-            normalize=self.normalize,
-            solver=self.solver,
-            counting=self.counting,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=self.n_threads,
-        )
-
-    def _keep(self, fit: Fit, parameters: Parameters) -> None:
-        self._trained_with = parameters
-        self.objective_ = fit.result.value
-        self.dual_gap_ = fit.result.dual_gap
-        self.status_ = str(fit.result.status)
-        self.n_iter_ = fit.result.n_iter
-        self.history_ = fit.result.history
-        self.n_pairs_ = fit.n_pairs
-        self.n_queries_ = fit.n_queries
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
