@@ -40,7 +40,7 @@ COMMANDS = (
     "web_like.py --rows 723421 --queries 6000 --repeats 1",
     "hinge.py --repeats 1 --limit 5 --rows-large 128000",
     "survival.py --repeats 1",
-    "path.py --rows 5000 --repeats 1",
+    "grid.py --rows 5000 --repeats 1",
     "cross_validation.py --rows 12000 --repeats 1",
     "kernel.py --rows 500 2000 --iterations 20 --repeats 1",
     "metrics.py --repeats 3",

@@ -1,7 +1,7 @@
 """
 Time of sweeps on arrays of other libraries, beside the compiled core.
 
-    python benchmarks/array_sweep.py [--device torch] [--rows 100000 1000000]
+    python benchmarks/array_sweep.py [--device torch:cpu] [--rows 100000 1000000]
 
 An evaluation is value and gradient of the squared hinge, with all that products need; a product is
 one of its Hessian with a vector. Scores and vectors are on the device, and stay there. The errors
@@ -26,7 +26,7 @@ KINDS = {"5 levels": (5, 1), "5 levels, queries of 100": (5, 100), "distinct lab
 def main() -> None:
     """Print a table over numbers of rows, levels and queries."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    parser.add_argument("--device", default="numpy", help="numpy, torch, cupy or torch:cuda")
+    parser.add_argument("--device", default="numpy:cpu", help="such as torch:cpu or torch:cuda")
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()

@@ -5,7 +5,7 @@ Training on a GPU: against published seconds, memory bandwidth and the compiled 
 
 X is on the device before the clock starts, in float32. The data are made up, in the shapes of those
 of Jin and Lin (2014), table 1; their seconds are for the real ones, on a Tesla C2050 and on a CPU.
-``--device cpu --scale 0.002`` tries the script itself where there is no GPU, by Torch on the CPU.
+``--device torch:cpu --scale 0.002`` tries the script itself where there is no GPU.
 """
 
 import argparse
@@ -19,8 +19,7 @@ import numpy as np
 from harness import machine_line, print_table, time_once
 from ranksvm import RankSVM
 from ranksvm.arrays.device import ArrayDevice
-from ranksvm.arrays.gpus import find_gpu
-from ranksvm.arrays.placement import copied
+from ranksvm.arrays.placement import copied, named_device
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
@@ -54,7 +53,7 @@ CROSSOVER = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 def main() -> None:
     """Print a table for each question."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    parser.add_argument("--device", default="cuda", help="cuda, cuda:1 or cpu")
+    parser.add_argument("--device", default="cuda", help="such as cuda:1 or torch:cpu")
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of rows")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
@@ -74,12 +73,13 @@ def main() -> None:
 def device_of(name: str) -> ArrayDevice | None:
     """Return the device, or say why there is none."""
     try:
-        if name == "cpu":
-            return ArrayDevice.named("torch")
-        return find_gpu(int(name.partition(":")[2] or 0))
+        device = named_device(name)
     except (ImportError, ValueError) as error:
         print(f"not measured: {error}")
         return None
+    if device is None:
+        print(f"not measured: {name} is the compiled core; name a library, as torch:cpu does")
+    return device
 
 
 def describe(device: ArrayDevice) -> str:

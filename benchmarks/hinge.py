@@ -23,9 +23,10 @@ from datasets.real import find_real, load_real
 from datasets.small import make_small
 from datasets.text_like import make_text_like
 from harness import THREADS, machine_line, medians, print_table
+from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import ConvergenceWarning, Fit, train
+from ranksvm.linear.training import Fit, train
 from ranksvm.solvers import Status
 
 TREE_RSVM = "TreeRSVM"

@@ -22,8 +22,7 @@ from datasets.letor_shapes import make_letor_like
 from datasets.real import find_real, load_real
 from datasets.small import make_small
 from datasets.text_like import make_text_like
-from ranksvm import ranksvm_path
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, ranksvm_grid
 from report import Page, draw_curve, new_figure, slope, styles
 from scaling import draw_guide, logarithmic_rows
 from task import Rows, Task
@@ -148,10 +147,10 @@ def along_C(rows: Rows, Cs: np.ndarray = GRID) -> list[Margins]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the gap
         options = {"normalize": None, "tol": TOL, "solver": "newton"}
-        path = ranksvm_path(rows.X, rows.y, rows.qid, Cs, **options)
+        grid = ranksvm_grid(rows.X, rows.y, rows.qid, Cs, **options)
     return [
         count(task, C, rows.X @ w, gap)
-        for C, w, gap in zip(path.Cs, path.coefs, path.dual_gaps, strict=True)
+        for C, w, gap in zip(grid.Cs, grid.coefs, grid.dual_gaps, strict=True)
     ]
 
 

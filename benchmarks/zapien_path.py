@@ -20,13 +20,13 @@ from threadpoolctl import threadpool_limits
 
 from datasets.real import find_real, load_real
 from ranksvm import (
-    BoundaryDisplay,
+    ConvergenceWarning,
     KernelRankSVM,
     RegularizationPath,
     pairwise_accuracy,
     regularization_path,
 )
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm.plots import BoundaryDisplay
 from report import Page, new_figure, slope, styles
 
 PAPER_NAMES = {"mixture": "Mixtures", "auto-mpg": "Auto", "pima": "Diabetes", "wdbc": "Cancer"}

@@ -16,7 +16,7 @@ from ranksvm.pairs.queries import QueryGroups
 
 # Every way of finding the active pairs, by the arguments of a loss.
 WAYS = {name: {"counting": name} for name in COUNTINGS}
-WAYS["arrays"] = {"device": ArrayDevice.named("numpy")}
+WAYS["arrays"] = {"device": ArrayDevice.named("numpy:cpu")}
 
 
 def make_problem(seed, n=30, d=4, n_queries=3, n_levels=4):

@@ -5,32 +5,32 @@ from typing import Any
 
 import pytest
 
-from ranksvm.arrays.placement import copied
-from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm import RankSVM
+from ranksvm.arrays.placement import design_matrix, named_device
 
-NAMES = ["core", "numpy", "torch"]
+NAMES = ["cpu", "numpy:cpu", "torch:cpu"]
 
-core_only = pytest.mark.parametrize("place", ["core"], indirect=True)
+core_only = pytest.mark.parametrize("place", ["cpu"], indirect=True)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place by its name, with the device of its arrays; None for the core."""
+    """A place by its public name, with the device of its arrays; None for the core."""
 
     name: str
     device: Any
 
     @classmethod
     def named(cls, name):
-        if name == "core":
-            return cls(name, None)
-        if name == "torch":
+        if name == "torch:cpu":
             torch = pytest.importorskip("torch", reason="PyTorch is not installed")
             torch.set_num_threads(1)  # small arrays gain nothing, and lose much on a busy machine
-        from ranksvm.arrays.device import ArrayDevice
+        return cls(name, named_device(name))
 
-        return cls(name, ArrayDevice.named(name))
+    def ranker(self, *args, **parameters):
+        """A `RankSVM` that computes there."""
+        return RankSVM(*args, device=self.name, **parameters)
 
     def matrix(self, X):
         """X of NumPy or SciPy as a design matrix there."""
-        return DesignMatrix.from_array(X) if self.device is None else copied(X, self.device)
+        return design_matrix(X, self.name)

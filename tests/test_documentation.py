@@ -1,9 +1,12 @@
 import doctest
+import re
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 import ranksvm
+from ranksvm import metrics, plots
 from ranksvm.config.file import _ATTRIBUTES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -23,7 +26,20 @@ def test_what_pages_say_is_so(page, tmp_path, monkeypatch):
 def test_every_public_name_is_in_the_reference():
     lines = (DOCS / "api" / "index.rst").read_text().split("\n")
 
-    assert {f"   {name}" for name in ranksvm.__all__} - set(lines) == {"   __version__"}
+    displays = {name for name in plots.__all__ if name.endswith("Display")}
+    names = {*ranksvm.__all__, *displays}
+    assert {f"   {name}" for name in names} - set(lines) == {"   __version__"}
+
+
+def test_every_metric_is_in_the_reference():
+    page = (DOCS / "api" / "metrics.rst").read_text()
+    functions = {name for name in metrics.__all__ if callable(getattr(metrics, name))}
+    missing = {name for name in functions if f"auto{kind_of(name)}:: {name}\n" not in page}
+    assert missing == {"evaluate", "paired_randomization_test", "pairwise_accuracy", "Metric"}
+
+
+def kind_of(name):
+    return "class" if isinstance(getattr(metrics, name), type) else "function"
 
 
 def test_every_attribute_of_config_files_is_described():
@@ -31,3 +47,15 @@ def test_every_attribute_of_config_files_is_described():
     names = {name for names in _ATTRIBUTES.values() for name in names}
 
     assert {name for name in names if f"``{name}``" not in page} == set()
+
+
+def test_every_name_of_the_readme_exists():
+    page = (DOCS.parent / "README.md").read_text()
+    imports = re.findall(r"^from ranksvm[\w.]* import .*$", page, re.MULTILINE)
+    names = re.findall(r"`(ranksvm(?:\.\w+)+)`", page)
+    assert imports
+    assert names
+    for line in imports:
+        exec(line, {})
+    for name in names:
+        assert resolve_name(name) is not None

@@ -5,8 +5,7 @@ import warnings
 
 import numpy as np
 
-from ranksvm import RankSVM
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, RankSVM
 from systems import Report, System
 from task import Task
 

@@ -15,7 +15,8 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ranksvm import ConvergenceDisplay, ConvergenceWarning, RankSVM
+from ranksvm import ConvergenceWarning, RankSVM
+from ranksvm.plots import ConvergenceDisplay
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 12)) * np.logspace(-1, 1, 12)
@@ -32,9 +33,9 @@ for solver in ("newton", "bundle", "cutting_planes"):
     print(f"{solver:15} {model.status_:10} {model.n_iter_:4} steps, gap {model.dual_gap_:.1e}")
 
 # %%
-# :class:`ranksvm.ConvergenceDisplay` draws the gaps of a fit (solid). The true relative distance of
-# the objective to the optimum (dashed) is below them, always. It is what the gap bounds; without a
-# gap it would not be known.
+# :class:`ranksvm.plots.ConvergenceDisplay` draws the gaps of a fit (solid). The true relative
+# distance of the objective to the optimum (dashed) is below them, always. It is what the gap
+# bounds; without a gap it would not be known.
 figure, axes = plt.subplots(figsize=(7, 4.2))
 for name, model in models.items():
     display = ConvergenceDisplay(model.history_, name=name).plot(ax=axes)

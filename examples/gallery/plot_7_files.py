@@ -17,14 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
 
-from ranksvm import (
-    CoefficientsDisplay,
-    RankSVM,
-    dump_svmlight,
-    load_model,
-    load_svmlight,
-    save_model,
-)
+from ranksvm import RankSVM, dump_svmlight, load_model, load_svmlight, save_model
+from ranksvm.plots import CoefficientsDisplay
 
 folder = Path(tempfile.mkdtemp())
 wine = load_wine(as_frame=True)

@@ -13,14 +13,8 @@ make such a difference.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ranksvm import (
-    MetricAtKDisplay,
-    QueryComparisonDisplay,
-    RankSVM,
-    ScoreDistributionDisplay,
-    evaluate,
-    paired_randomization_test,
-)
+from ranksvm import RankSVM, evaluate, paired_randomization_test
+from ranksvm.plots import MetricAtKDisplay, QueryComparisonDisplay, ScoreDistributionDisplay
 
 rng = np.random.default_rng(0)
 qid = np.repeat(np.arange(60), 20)

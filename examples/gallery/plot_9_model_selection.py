@@ -11,7 +11,8 @@ rows with the best.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ranksvm import RankSVMCV, RegularizationCurveDisplay
+from ranksvm import RankSVMCV
+from ranksvm.plots import RegularizationCurveDisplay
 
 rng = np.random.default_rng(0)
 qid = np.repeat(np.arange(60), 12)

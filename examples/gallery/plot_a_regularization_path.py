@@ -12,13 +12,8 @@ path, the choice of a lambda along it, and what the solutions look like.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ranksvm import (
-    BoundaryDisplay,
-    KernelRankSVMPathCV,
-    PathScoreDisplay,
-    RegularizationPathDisplay,
-    regularization_path,
-)
+from ranksvm import KernelRankSVMPathCV, regularization_path
+from ranksvm.plots import BoundaryDisplay, PathScoreDisplay, RegularizationPathDisplay
 
 rng = np.random.default_rng(1)
 centers = rng.normal(size=(20, 2)) + np.repeat([[1, 0], [0, 1]], 10, axis=0)

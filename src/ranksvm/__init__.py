@@ -1,6 +1,7 @@
 """Ranking support vector machines, trained exactly and with a certificate.
 
-Names are imported when they are first used, so that ``import ranksvm`` is quick.
+Names are imported when they are first used, so that ``import ranksvm`` is quick. Displays are in
+`ranksvm.plots`, single metrics in `ranksvm.metrics`.
 """
 
 from __future__ import annotations
@@ -8,26 +9,42 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from . import metrics as metrics
+    from . import plots as plots
+    from .estimators.convergence import ConvergenceWarning as ConvergenceWarning
+    from .estimators.grid import ranksvm_grid as ranksvm_grid
+    from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
+    from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV as KernelRankSVMPathCV
+    from .estimators.rank_svm import RankSVM as RankSVM
+    from .estimators.rank_svm_cv import RankSVMCV as RankSVMCV
+    from .estimators.regularization_path import regularization_path as regularization_path
+    from .files.conversion import convert_model as convert_model
+    from .files.model import load_model as load_model
+    from .files.model import save_model as save_model
+    from .files.svmlight import dump_svmlight as dump_svmlight
+    from .files.svmlight import load_svmlight as load_svmlight
+    from .files.trec import write_trec_run as write_trec_run
+    from .kernel.path.regularization import RegularizationPath as RegularizationPath
+    from .linear.grid import RankSVMGrid as RankSVMGrid
+    from .metrics import evaluate as evaluate
+    from .metrics import paired_randomization_test as paired_randomization_test
+    from .metrics import pairwise_accuracy as pairwise_accuracy
+    from .models import KernelModel as KernelModel
+    from .models import LinearModel as LinearModel
+
 __version__ = "0.1.0"
 
+# Where each public name is: what is above for type checkers, whom a test holds to it.
 _HOMES = {
-    "BoundaryDisplay": "plots",
-    "CoefficientsDisplay": "plots",
-    "ConvergenceDisplay": "plots",
-    "ConvergenceWarning": "linear.training",
+    "ConvergenceWarning": "estimators.convergence",
     "KernelModel": "models",
     "KernelRankSVM": "estimators.kernel_rank_svm",
     "KernelRankSVMPathCV": "estimators.kernel_rank_svm_path_cv",
     "LinearModel": "models",
-    "MetricAtKDisplay": "plots",
-    "PathScoreDisplay": "plots",
-    "QueryComparisonDisplay": "plots",
     "RankSVM": "estimators.rank_svm",
     "RankSVMCV": "estimators.rank_svm_cv",
-    "RankSVMPath": "linear.grid",
-    "RegularizationCurveDisplay": "plots",
-    "RegularizationPathDisplay": "plots",
-    "ScoreDistributionDisplay": "plots",
+    "RankSVMGrid": "linear.grid",
     "RegularizationPath": "kernel.path.regularization",
     "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
@@ -36,73 +53,18 @@ _HOMES = {
     "load_svmlight": "files.svmlight",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
-    "ranksvm_path": "linear.grid",
-    "regularization_path": "kernel.path.regularization",
+    "ranksvm_grid": "estimators.grid",
+    "regularization_path": "estimators.regularization_path",
     "save_model": "files.model",
     "write_trec_run": "files.trec",
 }
 
-if TYPE_CHECKING:
-    from .estimators.kernel_rank_svm import KernelRankSVM
-    from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV
-    from .estimators.rank_svm import RankSVM
-    from .estimators.rank_svm_cv import RankSVMCV
-    from .files.conversion import convert_model
-    from .files.model import load_model, save_model
-    from .files.svmlight import dump_svmlight, load_svmlight
-    from .files.trec import write_trec_run
-    from .kernel.path.regularization import RegularizationPath, regularization_path
-    from .linear.grid import RankSVMPath, ranksvm_path
-    from .linear.training import ConvergenceWarning
-    from .metrics import evaluate, paired_randomization_test, pairwise_accuracy
-    from .models import KernelModel, LinearModel
-    from .plots import (
-        BoundaryDisplay,
-        CoefficientsDisplay,
-        ConvergenceDisplay,
-        MetricAtKDisplay,
-        PathScoreDisplay,
-        QueryComparisonDisplay,
-        RegularizationCurveDisplay,
-        RegularizationPathDisplay,
-        ScoreDistributionDisplay,
-    )
-
-__all__ = [
-    "BoundaryDisplay",
-    "CoefficientsDisplay",
-    "ConvergenceDisplay",
-    "ConvergenceWarning",
-    "KernelModel",
-    "KernelRankSVM",
-    "KernelRankSVMPathCV",
-    "LinearModel",
-    "MetricAtKDisplay",
-    "PathScoreDisplay",
-    "QueryComparisonDisplay",
-    "RankSVM",
-    "RankSVMCV",
-    "RankSVMPath",
-    "RegularizationCurveDisplay",
-    "RegularizationPath",
-    "RegularizationPathDisplay",
-    "ScoreDistributionDisplay",
-    "__version__",
-    "convert_model",
-    "dump_svmlight",
-    "evaluate",
-    "load_model",
-    "load_svmlight",
-    "paired_randomization_test",
-    "pairwise_accuracy",
-    "ranksvm_path",
-    "regularization_path",
-    "save_model",
-    "write_trec_run",
-]
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("metrics", "plots"):
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -24,7 +24,7 @@ STORAGES = {
 every_storage = pytest.mark.parametrize("storage", STORAGES)
 
 
-@pytest.fixture(scope="module", params=["numpy", "torch"])
+@pytest.fixture(scope="module", params=["numpy:cpu", "torch:cpu"])
 def device(request):
     return Place.named(request.param).device
 

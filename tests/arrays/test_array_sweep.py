@@ -27,7 +27,7 @@ every_loss = pytest.mark.parametrize("loss", LOSSES)
 
 def device_of(library):
     pytest.importorskip(library, reason=f"{library} is not installed")
-    return ArrayDevice.named(library)
+    return ArrayDevice.named(f"{library}:cpu")
 
 
 def make_named(loss, y, groups=None, device=None, **weights):
@@ -282,9 +282,11 @@ def test_arrays_of_two_libraries_are_refused():
         ArrayDevice.of(array, np.ones(1))
 
 
-@pytest.mark.parametrize("name", ["gpu", "cuda:0", "torch:tpu", "numpy:1", "cupy:", "torch:1"])
+@pytest.mark.parametrize(
+    "name", ["gpu", "cpu", "cuda:0", "torch", "torch:tpu", "numpy:cuda", "cupy:cpu", "torch:cuda:"]
+)
 def test_unknown_devices_are_named(name):
-    with pytest.raises(ValueError, match=f"device must be .* not '{name}'"):
+    with pytest.raises(ValueError, match=f"device must .* not '{name}'"):
         ArrayDevice.named(name)
 
 

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, cli, dump_svmlight, load_model
 from ranksvm.arrays import gpus, placement
-from ranksvm.arrays.matrix import ArrayMatrix
 from ranksvm.linear.design_matrix import DesignMatrix
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -157,7 +156,9 @@ def test_estimators_of_the_processor_take_tensors(problem, estimator, kind):
     np.testing.assert_allclose(scores, expected.predict(here), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CUDA", 0, "torch"])
+@pytest.mark.parametrize(
+    "device", ["gpu", "cuda:", "cuda:x", "CUDA", 0, "torch", "auto", "cupy:cpu"]
+)
 def test_unknown_devices_are_named(problem, device):
     X, y, qid = problem
     with pytest.raises(ValueError, match="device must be None"):
@@ -175,7 +176,7 @@ def test_the_processor_takes_the_core(problem, kind):
 @no_gpu
 def test_no_gpu_is_told_in_a_sentence(problem, tmp_path, capsys):
     X, y, qid = problem
-    for device in ("cuda", "cuda:1"):
+    for device in ("cuda", "cuda:1", "torch:cuda", "torch:cuda:1"):
         with pytest.raises(ValueError, match=r"no CUDA device: .*device=\"cpu\""):
             RankSVM(device=device).fit(X, y, qid)
     data = tmp_path / "data.svm"
@@ -183,7 +184,7 @@ def test_no_gpu_is_told_in_a_sentence(problem, tmp_path, capsys):
     dump_svmlight(data, X[order], y[order], qid[order])
     assert cli.main(["train", str(data), str(tmp_path / "model"), "--device", "cuda"]) == 2
     assert "error: no CUDA device" in capsys.readouterr().err
-    assert cli.main(["train", str(data), str(tmp_path / "model"), "--device", "auto"]) == 0
+    assert cli.main(["train", str(data), str(tmp_path / "model"), "--device", "torch:cpu"]) == 0
     assert load_model(tmp_path / "model").coef.shape == (6,)
 
 
@@ -198,16 +199,37 @@ def test_no_library_for_a_gpu_is_told_in_a_sentence(problem, monkeypatch):
         RankSVM(device="cuda").fit(X, y, qid)
 
 
-def test_auto_takes_a_gpu_for_large_data_only(problem, monkeypatch):
+@pytest.mark.parametrize("device", ["numpy:cpu", "torch:cpu"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_library_computes_where_it_is_named(problem, kind, device):
     X, y, qid = problem
-    processor = placement.device_of(torch.asarray(X))
-    monkeypatch.setattr(gpus, "find_gpu", lambda *_: processor)
-    assert isinstance(placement.design_matrix(X, "auto"), DesignMatrix)
-    monkeypatch.setattr(placement, "GPU_PAYS", 100)
-    assert isinstance(placement.design_matrix(X, "auto"), ArrayMatrix)
-    assert isinstance(placement.design_matrix(sparse.csr_matrix(X[:10]), "auto"), DesignMatrix)
-    model = RankSVM(device="cuda", tol=1e-12).fit(X, y, qid)
+    matrix = placement.design_matrix(KINDS[kind](X), device)
+    assert matrix.device == gpus.ArrayDevice.named(device)
+    model = RankSVM(device=device, tol=1e-12).fit(KINDS[kind](X), y, qid)
     np.testing.assert_allclose(model.coef_, RankSVM(tol=1e-12).fit(X, y, qid).coef_, rtol=1e-9)
+
+
+def test_what_the_names_of_devices_ask_for(problem, monkeypatch):
+    """The GPU of X before others, and its library, unless another is named."""
+    asked, processor = [], placement.device_of(torch.ones(2, 2))
+    monkeypatch.setattr(gpus, "find_gpu", lambda *of: asked.append(of) or processor)
+    on_host, tensor = np.eye(2), torch.eye(2)
+    for device in ("cuda", "cuda:1", "torch:cuda", "cupy:cuda:2"):
+        placement.design_matrix(on_host, device)
+    assert asked == [
+        (0, ("torch", "cupy")),
+        (1, ("torch", "cupy")),
+        (0, ("torch",)),
+        (2, ("cupy",)),
+    ]
+    asked.clear()
+    monkeypatch.setattr(placement, "on_gpu", lambda X: X is tensor)
+    for device in ("cuda", "torch:cuda"):
+        assert placement.design_matrix(tensor, device).device == processor
+    assert asked == []
+    placement.design_matrix(tensor, "cuda:3")
+    placement.design_matrix(tensor, "cupy:cuda")
+    assert asked == [(3, ("torch", "cupy")), (0, ("cupy",))]
 
 
 def test_double_precision_is_needed():
@@ -224,7 +246,7 @@ def test_no_array_library_is_imported_unless_asked():
     program = (
         "import sys, numpy as np, ranksvm\n"
         "X = np.arange(6.0).reshape(3, 2)\n"
-        "for device in (None, 'cpu', 'auto'):\n"
+        "for device in (None, 'cpu'):\n"
         "    ranksvm.RankSVM(device=device).fit(X, [0, 1, 2]).score(X, [0, 1, 2])\n"
         "print([name for name in ('torch', 'cupy', 'array_api_compat') if name in sys.modules])\n"
     )

@@ -187,7 +187,7 @@ def test_a_precomputed_kernel_chooses_alike(problem):
     np.testing.assert_allclose(scores, model.predict(new), rtol=1e-6)
     assert np.isnan(same.cv_results_["param_gamma"]).all()
     assert same.score(K, y, qid) == evaluate(y, same.predict(K), qid, "ndcg@5").mean["ndcg@5"]
-    with pytest.raises(ValueError, match=r"must be a square matrix, not \(60, 4\)"):
+    with pytest.raises(ValueError, match=r"needs a square matrix in fit, .* shape \(60, 4\)"):
         clone(same).fit(X, y, qid)
 
 

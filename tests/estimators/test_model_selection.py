@@ -17,16 +17,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference
 from cases import make_problem
-from ranksvm import (
-    ConvergenceWarning,
-    RankSVM,
-    RankSVMCV,
-    RegularizationCurveDisplay,
-    evaluate,
-    pairwise_accuracy,
-)
+from ranksvm import ConvergenceWarning, RankSVM, RankSVMCV, evaluate, pairwise_accuracy
 from ranksvm.estimators import rank_svm_cv
 from ranksvm.names import LOSSES
+from ranksvm.plots import RegularizationCurveDisplay
 from ranksvm.progress import FitCounter
 from ranksvm.selection.cross_validation import CrossValidation
 from ranksvm.selection.folds import make_folds

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ranksvm import RankSVM, RankSVMCV, pairwise_accuracy, ranksvm_path
+from ranksvm import RankSVM, RankSVMCV, pairwise_accuracy, ranksvm_grid
 from ranksvm.pairs.queries import ids_from_sizes
 
 NAMES = [f"feature {k}" for k in range(13)]
@@ -200,9 +200,9 @@ def test_scores_of_many_queries_are_not_taken_for_one_silently(wine, make):
 
 def test_a_path_takes_a_column_too(wine):
     X, y, qid = wine
-    path = ranksvm_path(pandas_frame(X, qid), y, "query", [1.0])
-    expected = ranksvm_path(X, y, qid, [1.0])
-    np.testing.assert_allclose(path.coefs, expected.coefs, rtol=1e-9)
+    grid = ranksvm_grid(pandas_frame(X, qid), y, "query", [1.0])
+    expected = ranksvm_grid(X, y, qid, [1.0])
+    np.testing.assert_allclose(grid.coefs, expected.coefs, rtol=1e-9)
 
 
 def test_validation_sets_are_measured_after_training(wine):

@@ -9,8 +9,7 @@ import pytest
 
 import reference
 from cases import make_problem
-from ranksvm import regularization_path
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, regularization_path
 from ranksvm.progress import PathTable
 
 

@@ -257,7 +257,7 @@ def test_validation_rows_are_checked():
         path.validation_errors(X[:, :3], y, qid)
     with pytest.raises(ValueError, match=r"y has shape \(29,\) but there are 30 rows"):
         path.validation_errors(X, y[:29], qid)
-    with pytest.raises(ValueError, match="no preference pairs to validate with"):
+    with pytest.raises(ValueError, match="no preference pairs: within every query"):
         path.validation_errors(X, np.zeros(30))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cases import make_problem
-from ranksvm import RankSVM, ranksvm_path
+from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import LOSSES, SOLVERS
@@ -84,10 +84,10 @@ def test_an_interrupted_path_leaves_nothing_behind(problem):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ranksvm_path(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=2, callback=callback)
-    path = ranksvm_path(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=2)
-    again = ranksvm_path(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=1)
-    np.testing.assert_array_equal(path.coefs, again.coefs)
+        ranksvm_grid(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=2, callback=callback)
+    grid = ranksvm_grid(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=2)
+    again = ranksvm_grid(X, y, qid, [0.1, 1.0], loss="hinge", n_threads=1)
+    np.testing.assert_array_equal(grid.coefs, again.coefs)
 
 
 def test_an_interrupted_fit_keeps_the_estimator_as_it_was(problem, monkeypatch):

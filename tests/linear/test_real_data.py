@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ranksvm import RankSVM, load_svmlight, ranksvm_path
+from ranksvm import RankSVM, load_svmlight, ranksvm_grid
 from ranksvm.names import SOLVERS
 
 FILES = {
@@ -81,12 +81,12 @@ def test_narrow_gaps_on_many_short_queries(data):
 
 
 @every_set
-def test_path(data, name):
+def test_grid(data, name):
     X, y, qid = data(name)
-    grid = 1 / (2 * np.array([1e-3, 1e-1]))
-    path = ranksvm_path(X, y, qid, grid, loss="hinge", normalize="pairs", n_threads=2)
-    assert path.statuses == ["converged"] * 2
-    for lam, objective, gap in zip((1e-3, 1e-1), path.objectives, path.dual_gaps, strict=True):
+    Cs = 1 / (2 * np.array([1e-3, 1e-1]))
+    grid = ranksvm_grid(X, y, qid, Cs, loss="hinge", normalize="pairs", n_threads=2)
+    assert grid.statuses == ["converged"] * 2
+    for lam, objective, gap in zip((1e-3, 1e-1), grid.objectives, grid.dual_gaps, strict=True):
         model = fit(data(name), lam, "auto")
         apart = model.objective_ * model.dual_gap_ + objective * gap
         assert abs(model.objective_ - objective) <= apart

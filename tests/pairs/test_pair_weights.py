@@ -9,7 +9,7 @@ import pytest
 import reference
 from cases import WAYS, assert_optimal, make_loss, make_problem, optimum
 from config_files import TRAINING, output_of, write_data
-from ranksvm import RankSVM, dump_svmlight, load_model, ranksvm_path
+from ranksvm import RankSVM, dump_svmlight, load_model, ranksvm_grid
 from ranksvm.cli import main
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.names import COUNTINGS, LOSSES
@@ -201,9 +201,9 @@ def test_a_query_of_one_level_has_no_say():
 def test_path_is_that_of_single_fits(loss):
     X, y, qid = make_problem(9)
     Cs = [0.1, 1.0, 10.0]
-    path = ranksvm_path(X, y, qid, Cs, loss=loss, pair_weight="gap", tol=1e-8)
+    grid = ranksvm_grid(X, y, qid, Cs, loss=loss, pair_weight="gap", tol=1e-8)
     values = [optimum(loss, X, y, qid, C, pair_weight="gap")[1] for C in Cs]
-    np.testing.assert_allclose(path.objectives, values, rtol=2e-8)
+    np.testing.assert_allclose(grid.objectives, values, rtol=2e-8)
 
 
 def test_command_line(tmp_path):

@@ -9,19 +9,17 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 
-from ranksvm import (
+from ranksvm import RankSVM, RankSVMCV, evaluate, ranksvm_grid
+from ranksvm.plots import (
     CoefficientsDisplay,
     ConvergenceDisplay,
     MetricAtKDisplay,
     QueryComparisonDisplay,
-    RankSVM,
-    RankSVMCV,
     RegularizationCurveDisplay,
     ScoreDistributionDisplay,
-    evaluate,
-    ranksvm_path,
+    check_picture,
+    save_figure,
 )
-from ranksvm.plots import check_picture, save_figure
 from ranksvm.solvers import Iteration
 
 X, Y = load_diabetes(return_X_y=True)
@@ -116,11 +114,11 @@ def test_names_are_shown_as_they_are(model, tmp_path):
 @pytest.mark.parametrize("metric", ["ndcg@5", "ranking_error"])
 def test_a_path_is_measured_on_rows(metric):
     Cs = [10.0, 0.001, 0.1]
-    path = ranksvm_path(X[::2], GRADES[::2], QID[::2], Cs)
-    display = RegularizationCurveDisplay.from_path(
-        path, X[1::2], GRADES[1::2], QID[1::2], metric=metric
+    grid = ranksvm_grid(X[::2], GRADES[::2], QID[::2], Cs)
+    display = RegularizationCurveDisplay.from_grid(
+        grid, X[1::2], GRADES[1::2], QID[1::2], metric=metric
     )
-    evaluations = [evaluate(GRADES[1::2], X[1::2] @ coef, QID[1::2], metric) for coef in path.coefs]
+    evaluations = [evaluate(GRADES[1::2], X[1::2] @ coef, QID[1::2], metric) for coef in grid.coefs]
     order = np.argsort(Cs)
     mean = np.array([evaluation.mean[metric] for evaluation in evaluations])
     deviation = [np.std(evaluation.per_query[metric], ddof=1) for evaluation in evaluations]
@@ -135,12 +133,12 @@ def test_a_path_is_measured_on_rows(metric):
 
 
 def test_a_path_measured_on_one_query_has_no_errors():
-    path = ranksvm_path(X, Y, Cs=[0.1, 1])
-    display = RegularizationCurveDisplay.from_path(path, X, Y, name="one query")
+    grid = ranksvm_grid(X, Y, Cs=[0.1, 1])
+    display = RegularizationCurveDisplay.from_grid(grid, X, Y, name="one query")
     assert display.ax_.get_ylabel() == "pairwise accuracy, mean"
     assert legend_of(display.ax_) == ["one query"]
     with pytest.raises(ValueError, match=r"ndcg@3 is defined in no query"):
-        RegularizationCurveDisplay.from_path(path, X, 0 * Y, metric="ndcg@3")
+        RegularizationCurveDisplay.from_grid(grid, X, 0 * Y, metric="ndcg@3")
 
 
 def test_the_chosen_of_several_curves_do_not_hide_each_other():
@@ -202,7 +200,7 @@ def test_displays_leave_no_trace_in_pyplot(draw, model):
 def test_matplotlib_is_imported_to_draw_only():
     script = (
         "import sys, ranksvm\n"
-        "display = ranksvm.CoefficientsDisplay([1.0])\n"
+        "display = ranksvm.plots.CoefficientsDisplay([1.0])\n"
         "assert 'matplotlib' not in sys.modules\n"
         "sys.modules['matplotlib'] = None\n"
         "try:\n"

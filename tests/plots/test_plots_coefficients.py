@@ -8,8 +8,8 @@ from scipy.sparse import csr_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ranksvm import CoefficientsDisplay, LinearModel, RankSVM
-from ranksvm.plots import save_figure
+from ranksvm import LinearModel, RankSVM
+from ranksvm.plots import CoefficientsDisplay, save_figure
 from ranksvm.plots.figures import BLUE, VERMILLION
 
 NAMES = ["bm25", "$a$b_", "größe"]

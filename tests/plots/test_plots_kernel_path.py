@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from cases import make_problem
-from ranksvm import (
-    BoundaryDisplay,
-    KernelRankSVMPathCV,
-    PathScoreDisplay,
-    RankSVM,
-    RegularizationPathDisplay,
-    regularization_path,
-)
-from ranksvm.plots import save_figure
+from ranksvm import KernelRankSVMPathCV, RankSVM, regularization_path
+from ranksvm.plots import BoundaryDisplay, PathScoreDisplay, RegularizationPathDisplay, save_figure
 from ranksvm.plots.boundary import best_threshold
 
 

@@ -10,16 +10,14 @@ from sklearn.preprocessing import StandardScaler
 
 import reference_metrics
 import strategies
-from ranksvm import (
+from ranksvm import RankSVM, evaluate, paired_randomization_test
+from ranksvm.metrics import Conventions
+from ranksvm.plots import (
     MetricAtKDisplay,
     QueryComparisonDisplay,
-    RankSVM,
     ScoreDistributionDisplay,
-    evaluate,
-    paired_randomization_test,
+    save_figure,
 )
-from ranksvm.metrics import Conventions
-from ranksvm.plots import save_figure
 from ranksvm.plots.score_distribution import _intervals
 from reference import query_index
 

@@ -12,11 +12,9 @@ import cases
 import reference
 from cases import make_problem
 from places import core_only
-from ranksvm import ConvergenceWarning, RankSVM
+from ranksvm import ConvergenceWarning
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
-
-pytestmark = pytest.mark.usefixtures("place")
 
 TIGHT = {"loss": "hinge", "tol": 1e-10, "n_threads": 1}
 
@@ -51,51 +49,51 @@ def test_the_oracle_agrees_with_a_general_solver():
 @every_normalization
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("n_queries", [1, 6])
-def test_reaches_the_optimum(solver, normalize, C, n_queries):
+def test_reaches_the_optimum(solver, normalize, C, n_queries, place):
     X, y, qid = make_problem(n_queries, n_queries=n_queries)
-    model = RankSVM(C, normalize=normalize, solver=solver, **TIGHT).fit(X, y, qid)
+    model = place.ranker(C, normalize=normalize, solver=solver, **TIGHT).fit(X, y, qid)
     assert_optimal(model, *optimum(X, y, qid, C, normalize))
 
 
 @core_only
 @every_solver
 @pytest.mark.parametrize("counting", COUNTINGS)
-def test_every_counting_reaches_the_optimum(solver, counting):
+def test_every_counting_reaches_the_optimum(solver, counting, place):
     for seed in range(3):
         X, y, qid = make_problem(seed, n=24, n_queries=2)
-        model = RankSVM(solver=solver, counting=counting, **TIGHT).fit(X, y, qid)
+        model = place.ranker(solver=solver, counting=counting, **TIGHT).fit(X, y, qid)
         assert_optimal(model, *optimum(X, y, qid, 1.0))
 
 
 @every_solver
-def test_reaches_the_optimum_at_ties_and_kinks(solver):
+def test_reaches_the_optimum_at_ties_and_kinks(solver, place):
     """Rows on a grid: many pairs share a kink, and the dual has many solutions."""
     for seed in range(8):
         X, y, qid = make_problem(seed, n=24, d=3)
         X = np.round(X)
-        model = RankSVM(10.0, solver=solver, **TIGHT).fit(X, y, qid)
+        model = place.ranker(10.0, solver=solver, **TIGHT).fit(X, y, qid)
         assert_optimal(model, *optimum(X, y, qid, 10.0))
 
 
 @every_solver
 @every_normalization
-def test_reaches_the_weighted_optimum(solver, normalize):
+def test_reaches_the_weighted_optimum(solver, normalize, place):
     X, y, qid = make_problem(0)
     rng = np.random.default_rng(1)
     weights = {
         "sample_weight": rng.uniform(0, 3, len(y)),
         "query_weight": rng.uniform(0, 3, 3)[qid],
     }
-    model = RankSVM(normalize=normalize, solver=solver, **TIGHT).fit(X, y, qid, **weights)
+    model = place.ranker(normalize=normalize, solver=solver, **TIGHT).fit(X, y, qid, **weights)
     assert_optimal(model, *optimum(X, y, qid, 1.0, normalize, **weights))
 
 
 @every_solver
-def test_certificates_hold_with_weights(solver):
+def test_certificates_hold_with_weights(solver, place):
     for seed in range(20):
         X, y, qid = make_problem(seed, n=10, d=5, n_queries=1)
         weight = np.random.default_rng(seed).uniform(0, 3, len(y))
-        model = RankSVM(300.0, solver=solver, **TIGHT).fit(X, y, qid, weight)
+        model = place.ranker(300.0, solver=solver, **TIGHT).fit(X, y, qid, weight)
         _, value = optimum(X, y, qid, 300.0, sample_weight=weight)
         assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-11)
         assert value * (1 - 1e-11) <= model.objective_
@@ -103,18 +101,18 @@ def test_certificates_hold_with_weights(solver):
 
 @every_solver
 @pytest.mark.parametrize("d", [1, 2, 40])
-def test_reaches_the_optimum_with_any_number_of_features(solver, d):
+def test_reaches_the_optimum_with_any_number_of_features(solver, d, place):
     X, y, qid = make_problem(d, d=d)
-    model = RankSVM(solver=solver, **TIGHT).fit(X, y, qid)
+    model = place.ranker(solver=solver, **TIGHT).fit(X, y, qid)
     assert_optimal(model, *optimum(X, y, qid, 1.0))
 
 
 @every_solver
-def test_features_of_differing_scales_are_no_obstacle(solver):
+def test_features_of_differing_scales_are_no_obstacle(solver, place):
     for seed in range(6):
         X, y, qid = make_problem(seed, n=22, d=3, n_queries=2)
         X = X * [0.06, 500.0, 30.0]
-        model = RankSVM(0.5, loss="hinge", solver=solver, tol=1e-6).fit(X, y, qid)
+        model = place.ranker(0.5, loss="hinge", solver=solver, tol=1e-6).fit(X, y, qid)
         _, value = optimum(X, y, qid, 0.5)
         assert model.status_ == "converged"
         assert value * (1 - 1e-9) <= model.objective_ <= value * (1 + 1e-6)
@@ -122,7 +120,7 @@ def test_features_of_differing_scales_are_no_obstacle(solver):
 
 @every_solver
 @every_normalization
-def test_integer_weights_are_repetition(solver, normalize):
+def test_integer_weights_are_repetition(solver, normalize, place):
     X, y, qid = make_problem(5, n_queries=4)
     rng = np.random.default_rng(6)
     of_row, of_query = rng.integers(0, 3, len(y)), np.array([0, 1, 3, 2])[qid]
@@ -130,7 +128,7 @@ def test_integer_weights_are_repetition(solver, normalize):
     copies = np.concatenate(
         [np.tile(np.arange(k), m) for k, m in zip(of_query, of_row, strict=True)]
     )
-    model = RankSVM(normalize=normalize, solver=solver, **TIGHT)
+    model = place.ranker(normalize=normalize, solver=solver, **TIGHT)
     model.fit(X, y, qid, sample_weight=of_row, query_weight=of_query)
     value, n_pairs, coef = model.objective_, model.n_pairs_, model.coef_
     model.fit(X[rows], y[rows], list(zip(qid[rows], copies, strict=True)))
@@ -144,10 +142,10 @@ def test_integer_weights_are_repetition(solver, normalize):
 
 @every_solver
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
-def test_gap_bounds_the_distance_to_the_optimum(solver, tol):
+def test_gap_bounds_the_distance_to_the_optimum(solver, tol, place):
     for seed in range(4):
         X, y, qid = make_problem(seed, n=30)
-        model = RankSVM(10.0, loss="hinge", solver=solver, tol=tol).fit(X, y, qid)
+        model = place.ranker(10.0, loss="hinge", solver=solver, tol=tol).fit(X, y, qid)
         _, value = optimum(X, y, qid, 10.0)
         assert model.dual_gap_ <= tol
         assert value * (1 - 1e-11) <= model.objective_
@@ -156,9 +154,9 @@ def test_gap_bounds_the_distance_to_the_optimum(solver, tol):
 
 
 @every_solver
-def test_history_descends_to_the_result(solver):
+def test_history_descends_to_the_result(solver, place):
     X, y, qid = make_problem(13, n=50)
-    model = RankSVM(100.0, solver=solver, **TIGHT).fit(X, y, qid)
+    model = place.ranker(100.0, solver=solver, **TIGHT).fit(X, y, qid)
     lines = model.history_
     assert np.all(np.diff([line.value for line in lines]) <= 0)
     assert np.all(np.diff([line.seconds for line in lines]) >= 0)
@@ -172,9 +170,9 @@ def test_history_descends_to_the_result(solver):
 
 
 @every_solver
-def test_too_few_iterations_warn_with_the_gap(solver):
+def test_too_few_iterations_warn_with_the_gap(solver, place):
     X, y, qid = make_problem(14, n=50)
-    model = RankSVM(100.0, solver=solver, max_iter=2, **TIGHT)
+    model = place.ranker(100.0, solver=solver, max_iter=2, **TIGHT)
     with pytest.warns(ConvergenceWarning, match=r"gap.*tol.*max_iter"):
         model.fit(X, y, qid)
     assert model.status_ == "max_iter"
@@ -183,10 +181,10 @@ def test_too_few_iterations_warn_with_the_gap(solver):
 
 
 @every_solver
-def test_more_than_floating_point_can_give_ends_all_the_same(solver):
+def test_more_than_floating_point_can_give_ends_all_the_same(solver, place):
     for seed in range(5):
         X, y, qid = make_problem(seed, n=30)
-        model = RankSVM(loss="hinge", solver=solver, tol=0.0)
+        model = place.ranker(loss="hinge", solver=solver, tol=0.0)
         with pytest.warns(ConvergenceWarning, match="floating point"):
             model.fit(X, y, qid)
         assert model.status_ == "stalled"
@@ -195,9 +193,9 @@ def test_more_than_floating_point_can_give_ends_all_the_same(solver):
 
 
 @every_solver
-def test_warm_start_continues(solver):
+def test_warm_start_continues(solver, place):
     X, y, qid = make_problem(16, n=50)
-    model = RankSVM(loss="hinge", solver=solver, tol=1e-6, warm_start=True).fit(X, y, qid)
+    model = place.ranker(loss="hinge", solver=solver, tol=1e-6, warm_start=True).fit(X, y, qid)
     cold, value, coef = model.n_iter_, model.objective_, model.coef_.copy()
     assert cold > 2
     model.fit(X, y, qid)
@@ -254,10 +252,10 @@ STORAGES = {
 
 @every_solver
 @pytest.mark.parametrize("storage", STORAGES)
-def test_storage_does_not_matter(solver, storage):
+def test_storage_does_not_matter(solver, storage, place):
     X, y, qid = make_problem(17, n=100)
     X = np.round(8 * X) / 8  # exact in single precision
-    model = RankSVM(solver=solver, **TIGHT).fit(X, y, qid)
+    model = place.ranker(solver=solver, **TIGHT).fit(X, y, qid)
     value, coef = model.objective_, model.coef_
     model.fit(STORAGES[storage](X), y, qid)
     assert model.objective_ == pytest.approx(value, rel=1e-9)
@@ -267,13 +265,15 @@ def test_storage_does_not_matter(solver, storage):
 @core_only
 @every_solver
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
-def test_any_number_of_threads_gives_the_same_bits(solver, storage):
+def test_any_number_of_threads_gives_the_same_bits(solver, storage, place):
     X, y, qid = make_problem(18, n=20_000, d=20, n_queries=100)
     qid[:9_000] = 0  # a long query
     X = storage(X * (np.abs(X) > 0.5))
 
     def fit(n_threads):
-        model = RankSVM(loss="hinge", solver=solver, tol=1e-3, n_threads=n_threads).fit(X, y, qid)
+        model = place.ranker(loss="hinge", solver=solver, tol=1e-3, n_threads=n_threads).fit(
+            X, y, qid
+        )
         return [model.coef_, model.objective_, model.dual_gap_, model.n_iter_]
 
     one = fit(1)
@@ -285,12 +285,12 @@ def test_any_number_of_threads_gives_the_same_bits(solver, storage):
 
 @pytest.mark.parametrize("solver", ["bundle", "cutting_planes"])
 @every_normalization
-def test_planes_reach_the_optimum_of_the_squared_hinge(solver, normalize):
+def test_planes_reach_the_optimum_of_the_squared_hinge(solver, normalize, place):
     X, y, qid = make_problem(20)
     pairs = reference.enumerate_pairs(y, qid)
     pairs = reference.normalize_pairs(pairs, 1.0, normalize)
     w = reference.minimize_squared_hinge(pairs, X)
-    model = RankSVM(normalize=normalize, solver=solver, tol=1e-6).fit(X, y, qid)
+    model = place.ranker(normalize=normalize, solver=solver, tol=1e-6).fit(X, y, qid)
     value = reference.objective(pairs, X, w)
     assert model.status_ == "converged"
     assert value * (1 - 1e-12) <= model.objective_ <= value * (1 + 1e-6)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .names import DeviceName
 
 PIECE = 1 << 12  # of a sum: the order of additions must not depend on the number of threads
 
@@ -51,32 +52,31 @@ class ArrayDevice:
 
     @classmethod
     def named(cls, name: str) -> ArrayDevice:
-        """Find a device by its name.
+        """Find a device of a library by its name.
 
         Parameters
         ----------
         name : str
-            "numpy" or "torch", on the processor; "cupy" or "torch:cuda" on a GPU, with a number
-            behind if there are several: "cupy:1".
+            Such as "torch:cpu" and "cupy:cuda:1"; see `RankSVM`.
 
         Raises
         ------
         ValueError
-            If there is no such name.
+            If there is no such name, or it names no library.
         ImportError
             If the library is not installed.
         RuntimeError
             If there is no such GPU.
         """
-        if name in ("numpy", "torch"):
-            xp = _namespace(name)
-            return cls(xp, "cpu" if name == "numpy" else xp.device("cpu"))
-        gpu = re.fullmatch(r"(cupy|torch:cuda)(?::(\d+))?", name)
-        if not gpu:
+        named = DeviceName.parse(name)
+        if named.library is None:
             raise ValueError(
-                f"device must be 'numpy', 'torch', 'cupy' or 'torch:cuda', not {name!r}"
+                f'the device must name a library, as "torch:{name}" does, not {name!r}'
             )
-        return _gpu(_namespace(gpu[1].partition(":")[0]), int(gpu[2] or 0))
+        xp = _namespace(named.library)
+        if named.is_gpu:
+            return _gpu(xp, named.number or 0)
+        return cls(xp, xp.device("cpu") if is_torch(xp) else "cpu")
 
     @property
     def float64(self) -> Any:

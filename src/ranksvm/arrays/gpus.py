@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .device import ArrayDevice
 from .libraries import name_of
 
 
-def find_gpu(number: int = 0, library: str | None = None) -> ArrayDevice:
+def find_gpu(number: int = 0, libraries: Sequence[str] = ("torch", "cupy")) -> ArrayDevice:
     """Return a CUDA device.
 
     Parameters
     ----------
     number : int, default=0
-    library : {"torch", "cupy"} or None, default=None
-        Which to prefer; by default Torch, if it is installed and finds this device.
+    libraries : sequence of {"torch", "cupy"}, default=("torch", "cupy")
+        The first of them that is installed and finds this device.
 
     Raises
     ------
     ImportError
-        If neither library is installed.
+        If none of them is installed.
     ValueError
-        If neither finds this device.
+        If none of them finds this device.
     """
     found = []
-    for name in ("cupy", "torch") if library == "cupy" else ("torch", "cupy"):
-        place = f"torch:cuda:{number}" if name == "torch" else f"cupy:{number}"
+    for library in libraries:
         try:
-            return ArrayDevice.named(place)
+            return ArrayDevice.named(f"{library}:cuda:{number}")
         except ImportError:
             continue
         except RuntimeError as error:
@@ -36,8 +37,9 @@ def find_gpu(number: int = 0, library: str | None = None) -> ArrayDevice:
             f"no CUDA device: {'; '.join(found)}; see that the library was built for CUDA and that "
             'the driver runs, or use device="cpu"'
         )
+    named = {"torch": "PyTorch", "cupy": "CuPy"}
     raise ImportError(
-        "a GPU needs PyTorch or CuPy, and neither is installed: "
+        f"the device needs {' or '.join(named[library] for library in libraries)}: not installed; "
         'pip install "ranksvm[torch]", or "ranksvm[cuda12]" or "ranksvm[cuda13]" for CuPy'
     )
 

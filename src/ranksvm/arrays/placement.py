@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..linear.design_matrix import DesignMatrix
+from .device import ArrayDevice
 from .libraries import csr_parts, is_sparse, library_of, on_gpu, to_host
 from .matrix import ArrayMatrix
+from .names import DeviceName
 from .rows import DenseRows, SparseRows
-
-if TYPE_CHECKING:
-    from .device import ArrayDevice
-
-# From how many stored values on ``device="auto"`` takes a GPU. Not measured yet: it is reckoned
-# from the seconds that the libraries take to start, in which a CPU trains on about as many.
-GPU_PAYS = 50_000_000
 
 # What training takes at most beside X: for each row, by the sweeps of three points of a line search
 # with all labels distinct, and for the panels of an explicit Hessian.
@@ -31,7 +25,7 @@ def design_matrix(X: Any, device: str | None = None) -> DesignMatrix | ArrayMatr
     ----------
     X : array or CSR matrix of shape (n_samples, n_features), float32 or float64
         Of NumPy and SciPy, or of Torch or CuPy on any device.
-    device : {"cpu", "cuda", "cuda:N", "auto"} or None
+    device : str or None
         As for `RankSVM`.
 
     Raises
@@ -48,7 +42,10 @@ def design_matrix(X: Any, device: str | None = None) -> DesignMatrix | ArrayMatr
     UserWarning
         If blocks of X are to be copied to the device again and again, since it cannot hold X.
     """
-    chosen = _choose(X, device)
+    if device is None:
+        chosen = None if library_of(X) is None else device_of(X)
+    else:
+        chosen = named_device(device, X)
     if chosen is None:
         return DesignMatrix.from_array(to_host(X))
     if library_of(X) is None or device_of(X) != chosen:
@@ -97,8 +94,6 @@ def device_of(X: Any) -> ArrayDevice:
     ValueError
         If it has no double precision.
     """
-    from .device import ArrayDevice
-
     device = ArrayDevice.of(csr_parts(X)[2] if is_sparse(X) else X)
     if str(device.device).startswith("mps"):
         raise ValueError(
@@ -108,33 +103,17 @@ def device_of(X: Any) -> ArrayDevice:
     return device
 
 
-def _choose(X: Any, device: str | None) -> ArrayDevice | None:
-    """Return the device to compute on, or None for the compiled passes on the host."""
-    library = library_of(X)
-    known = device is None or (isinstance(device, str) and _DEVICES.fullmatch(device))
-    if not known:
-        raise ValueError(f'device must be None, "cpu", "cuda", "cuda:N" or "auto", not {device!r}')
-    if device == "cpu" or (device is None and library is None):
-        return None
-    if device is None or (on_gpu(X) and device in ("cuda", "auto")):
+def named_device(name: str, X: Any = None) -> ArrayDevice | None:
+    """Return the device of a name, or None for the compiled passes on the host.
+
+    A GPU without a number is that of X, if X is on one; of libraries, that of X goes first.
+    """
+    named, library = DeviceName.parse(name), library_of(X)
+    if not named.is_gpu:
+        return None if named.library is None else ArrayDevice.named(name)
+    if on_gpu(X) and named.number is None and named.library in (None, library):
         return device_of(X)
-    if device == "auto" and _n_values(X) < GPU_PAYS:
-        return None
     from .gpus import find_gpu
 
-    if device != "auto":
-        return find_gpu(int(device.partition(":")[2] or 0), library)
-    try:
-        return find_gpu()
-    except (ImportError, ValueError):
-        return None
-
-
-def _n_values(X: Any) -> int:
-    """Return how many values X stores."""
-    if hasattr(X, "indptr"):
-        return int(X.nnz)
-    return int(csr_parts(X)[2].shape[0]) if is_sparse(X) else X.shape[0] * X.shape[1]
-
-
-_DEVICES = re.compile(r"cpu|cuda(:\d+)?|auto")
+    found_first = ("cupy", "torch") if library == "cupy" else ("torch", "cupy")
+    return find_gpu(named.number or 0, (named.library,) if named.library else found_first)

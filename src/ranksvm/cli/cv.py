@@ -56,13 +56,16 @@ def add_command(commands: Any) -> None:
 def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
     from ..jobs.rows import design_matrix, factors_of
+    from ..jobs.training import warn_unless_converged
     from ..plots import RegularizationCurveDisplay, save_figure
     from ..progress import FitCounter
-    from ..selection.cross_validation import TrainingRows, cross_validate
+    from ..selection.cross_validation import cross_validate
     from ..selection.folds import make_folds
-    from ..selection.scoring import scoring_of
+    from ..selection.rows import TrainingRows
+    from ..selection.scoring import check_scoring
 
-    scoring, parameters = scoring_of(args.metric), parameters_of(args, 1.0)
+    check_scoring(args.metric)
+    parameters = parameters_of(args, 1.0)
     Cs = _grid(args.Cs)
     _check_outputs(args)
     data = read_rows(args)
@@ -72,7 +75,8 @@ def _cv(args: argparse.Namespace) -> None:
     folds = make_folds(args.folds, data.labels, rows.query)
     watched = sys.stderr.isatty() and not args.quiet
     progress = FitCounter(len(folds) * len(of_each)) if watched else None
-    result = cross_validate(rows, of_each, folds, scoring, progress=progress)
+    result = cross_validate(rows, of_each, folds, args.metric, progress=progress)
+    warn_unless_converged(result.shortfall)
     best = result.best(args.one_standard_error)
     sys.stdout.write(_shown(result, best, args.metric))
     if args.table:

@@ -66,14 +66,14 @@ def add_command(commands: Any) -> None:
 
 
 def _path(args: argparse.Namespace) -> None:
+    from ..estimators.regularization_path import regularization_path
     from ..files.table import check_table, save_table
     from ..jobs.rows import factors_of, scaled, widened
     from ..kernel.kernels import Kernel
-    from ..kernel.path.regularization import regularization_path
     from ..plots import check_picture
-    from ..selection.scoring import scoring_of
+    from ..selection.scoring import check_scoring
 
-    scoring_of(args.metric)  # refuses what is none, before data are read
+    check_scoring(args.metric)
     kernel = kernel_of(args) or Kernel("linear")
     if args.out:
         check_table(args.out)
@@ -127,7 +127,7 @@ def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFi
 
 def _scores(path: RegularizationPath, X: Any, rows: SvmlightFile, metric: str) -> Vector:
     """Measure the path on other rows, of features X."""
-    from ..selection.paths import scorer
+    from ..selection.scoring import scorer
 
     measure = scorer(metric, rows.labels, rows.qid)
     return path.validation_errors(

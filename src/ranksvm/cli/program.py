@@ -80,8 +80,8 @@ def _add_train(commands: Any) -> None:
         "--device",
         default="cpu",
         metavar="DEVICE",
-        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; auto, a GPU "
-        "if there is one and DATA is large (default: cpu)",
+        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; torch:cuda "
+        "or cupy:cuda, by that library (default: cpu)",
     )
     train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
     add_common(train)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import Tags
 
 from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
@@ -17,13 +16,16 @@ from ..models.kernel import KernelModel
 from ..pairs.weights import row_weights
 from ..progress import IterationTable
 from ..threads import resolve_threads
+from .certified_ranker import CertifiedRanker
+from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
-from .ranker import KINDS, Ranker
+from .kernel_ranker import KernelRanker
+from .ranker import KINDS
 
 Vector = NDArray[np.float64]
 
 
-class KernelRankSVM(Ranker):
+class KernelRankSVM(KernelRanker, CertifiedRanker):
     """Ranking support vector machine with a kernel.
 
     Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
@@ -203,11 +205,6 @@ class KernelRankSVM(Ranker):
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
         validation = eval_sets(eval_set, eval_qid, eval_group)
         X, y, ids = self._training_rows(X, y, qid, group)
-        if kernel.is_precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"a precomputed kernel needs a square matrix in fit, with a row and a column for "
-                f"each training row; X has shape {X.shape}"
-            )
         factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
         fit = train_kernel(
             factor,
@@ -218,6 +215,7 @@ class KernelRankSVM(Ranker):
             query_weight=query_weight,
             callback=IterationTable() if self.verbose else None,
         )
+        warn_unless_converged(fit.shortfall)
         self._keep(fit, parameters)
         self._kernel = kernel
         self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
@@ -255,8 +253,3 @@ class KernelRankSVM(Ranker):
         """
         facts = self._facts()
         return KernelModel(self._kernel, self.support_vectors_, self.dual_coef_, **facts)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -7,26 +7,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernel.kernels import Kernel
-from ..kernel.path.regularization import regularization_path
+from ..kernel.path.following import Stop
+from ..kernel.path.regularization import solve_path
 from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
 from ..models.kernel import KernelModel
 from ..pairs.queries import QueryGroups
 from ..progress import FitCounter
-from ..selection.cross_validation import TrainingRows, rank_of
+from ..selection.fold_scores import rank_of
 from ..selection.folds import make_folds
 from ..selection.paths import FoldPaths, PathScores, chosen_graph, kernels_of_widths
-from ..selection.scoring import Scoring, measure, scoring_of
-from .ranker import Ranker
+from ..selection.rows import TrainingRows
+from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from .convergence import warn_unless_converged
+from .kernel_ranker import KernelRanker
 
 Vector = NDArray[np.float64]
 
 
-class KernelRankSVMPathCV(Ranker):
+class KernelRankSVMPathCV(KernelRanker):
     """Kernel RankSVM with lambda and the width of the kernel chosen along regularization paths.
 
     For each fold and each width of a grid, finds the solutions for all lambda at once
@@ -131,7 +133,7 @@ class KernelRankSVMPathCV(Ranker):
         coef0: float = 1.0,
         graph: str = "auto",
         cv: Any = 5,
-        scoring: str | Scoring = "pairwise_accuracy_pooled",
+        scoring: str | Scoring = DEFAULT_SCORING,
         lambda_min_ratio: float = 1e-3,
         n_lambdas: int = 1000,
         one_standard_error: bool = False,
@@ -192,7 +194,8 @@ class KernelRankSVMPathCV(Ranker):
         UserWarning
             As for `RankSVMCV.fit`, or if there are too many pairs for the full graph.
         """
-        scoring_of(self.scoring)  # refuses what is none, before paths are followed
+        check_scoring(self.scoring)
+        stop = Stop(self.lambda_min_ratio, max_memory=self.max_memory)
         for name in ("n_lambdas", "n_jobs"):
             if getattr(self, name) is not None:
                 require_count(name, getattr(self, name), 1)
@@ -200,8 +203,6 @@ class KernelRankSVMPathCV(Ranker):
         kernels = kernels_of_widths(
             self.kernel, self.gammas, self.degree, self.coef0, self.n_features_in_
         )
-        if kernels[0].is_precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel must be a square matrix, not {X.shape}")
         rows = TrainingRows(DesignMatrix.from_array(X), y, ids)
         folds = make_folds(self.cv, y, rows.query)
         self.graph_ = chosen_graph(y, rows.query) if self.graph == "auto" else self.graph
@@ -210,14 +211,15 @@ class KernelRankSVMPathCV(Ranker):
             rows,
             folds,
             self.scoring,
+            stop,
+            graph=self.graph_,
             n_lambdas=self.n_lambdas,
             n_jobs=self.n_jobs,
-            graph=self.graph_,
-            lambda_min_ratio=self.lambda_min_ratio,
-            max_memory=self.max_memory,
         )
         counter = FitCounter(len(folds) * len(kernels)) if self.verbose else None
         results = [paths.validate(kernel, counter) for kernel in kernels]
+        for shortfall in {line: None for result in results for line in result.shortfalls}:
+            warn_unless_converged(shortfall)
         self.n_splits_ = len(folds)
         chosen = self._choose(kernels, results)
         if self.refit:
@@ -284,26 +286,10 @@ class KernelRankSVMPathCV(Ranker):
         return chosen
 
     def _follow_all(self, X: Any, rows: TrainingRows, kernel: Kernel, lambda_min: float) -> None:
-        self.path_ = regularization_path(
-            X,
-            rows.y,
-            rows.query,
-            **vars(kernel),
-            graph=self.graph_,
-            lambda_min=lambda_min,
-            max_memory=self.max_memory,
-        )
+        stop = Stop(lambda_min=lambda_min, max_memory=self.max_memory)
+        self.path_ = solve_path(X, rows.y, rows.query, kernel, stop, graph=self.graph_)
+        warn_unless_converged(self.path_.shortfall, stacklevel=4)
         self.lambda_ = max(self.lambda_, float(self.path_.lambdas[-1]))
         self.dual_coef_ = self.path_.coef_at(self.lambda_)
         self.n_pairs_ = len(self.path_.graph)
         self.n_queries_ = QueryGroups.from_qid(rows.query, len(rows.y)).n_queries
-
-    def _measure(
-        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
-    ) -> float:
-        return measure(self.scoring, y, scores, ids, sample_weight)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -13,12 +13,12 @@ from ..arrays.placement import design_matrix
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.linear import LinearModel
-from .ranker import Ranker
+from .certified_ranker import CertifiedRanker
 
 Vector = NDArray[np.float64]
 
 
-class LinearRanker(Ranker):
+class LinearRanker(CertifiedRanker):
     """Base of the estimators that learn a weight for each feature."""
 
     def predict(self, X: Any) -> Any:

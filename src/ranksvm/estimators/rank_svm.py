@@ -13,6 +13,7 @@ from ..arrays.placement import design_matrix
 from ..linear.training import train
 from ..pairs.weights import row_weights
 from ..progress import IterationTable
+from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
 
@@ -73,7 +74,7 @@ class RankSVM(LinearRanker):
     max_iter : int, default=1000
     warm_start : bool, default=False
         Start from `coef_` of the previous fit.
-    device : {"cpu", "cuda", "cuda:N", "auto"} or None, default=None
+    device : str or None, default=None
         Where to compute (:doc:`/gpu`):
 
         - None: where X is. Arrays of Torch and CuPy are computed with on their device, by these
@@ -81,8 +82,8 @@ class RankSVM(LinearRanker):
         - "cpu": by the compiled core, on the CPU; X is copied there if it is elsewhere;
         - "cuda": on a GPU, to which X is copied unless it is on one: by Torch if that is installed
           and finds the GPU, or else by CuPy; "cuda:1" names the second GPU;
-        - "auto": on a GPU if there is one and X is large enough
-          (``ranksvm.arrays.placement.GPU_PAYS``).
+        - "torch:cuda", "cupy:cuda:1": on a GPU, by this library;
+        - "torch:cpu", "numpy:cpu": on the CPU, by this library, as on a GPU, but slower than "cpu".
     n_threads : int or None, default=None
         Threads of the compiled core; None is the number of CPUs that the process may use. The
         result is the same to the last bit.
@@ -252,6 +253,7 @@ class RankSVM(LinearRanker):
             w0=w0,
             callback=IterationTable() if self.verbose else None,
         )
+        warn_unless_converged(fit.shortfall)
         self._keep(fit, parameters)
         self.evals_result_ = eval_scores(self, validation)
         return self

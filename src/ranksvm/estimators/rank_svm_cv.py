@@ -11,9 +11,11 @@ from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
 from ..linear.training import train
 from ..progress import FitCounter
-from ..selection.cross_validation import TrainingRows, cross_validate
+from ..selection.cross_validation import cross_validate
 from ..selection.folds import make_folds
-from ..selection.scoring import Scoring, measure, scoring_of
+from ..selection.rows import TrainingRows
+from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
 
 Vector = NDArray[np.float64]
@@ -24,7 +26,7 @@ class RankSVMCV(LinearRanker):
 
     For each fold and each C of a grid, trains on the other folds and measures the ranking of the
     fold; trains on all rows with the C whose mean over the folds is best. Within a fold, each
-    solution is the start for the next larger C (`ranksvm_path`); X is shared by all folds.
+    solution is the start for the next larger C (`ranksvm_grid`); X is shared by all folds.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ class RankSVMCV(LinearRanker):
         Cs: int | ArrayLike = 20,
         *,
         cv: Any = 5,
-        scoring: str | Scoring = "pairwise_accuracy_pooled",
+        scoring: str | Scoring = DEFAULT_SCORING,
         one_standard_error: bool = False,
         refit: bool = True,
         loss: str = "squared_hinge",
@@ -168,7 +170,8 @@ class RankSVMCV(LinearRanker):
             If a fold is left out, as its training rows or its validation rows have no pairs; or if
             no queries are given, but X has a column that looks like their ids.
         """
-        parameters, scoring = self._parameters(1.0), scoring_of(self.scoring)
+        parameters = self._parameters(1.0)
+        check_scoring(self.scoring)
         if self.n_jobs is not None:
             require_count("n_jobs", self.n_jobs, 1)
         X, y, ids = self._training_rows(X, y, qid, group)
@@ -179,10 +182,11 @@ class RankSVMCV(LinearRanker):
             rows,
             of_each,
             folds,
-            scoring,
+            self.scoring,
             n_jobs=self.n_jobs,
             progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
         )
+        warn_unless_converged(result.shortfall)
         self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
         self.best_index_ = result.best(self.one_standard_error)
         self.C_ = of_each[self.best_index_].C
@@ -197,10 +201,6 @@ class RankSVMCV(LinearRanker):
                 sample_weight=rows.sample_weight,
                 query_weight=rows.query_weight,
             )
+            warn_unless_converged(fit.shortfall)
             self._keep(fit, chosen)
         return self
-
-    def _measure(
-        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
-    ) -> float:
-        return measure(self.scoring, y, scores, ids, sample_weight)

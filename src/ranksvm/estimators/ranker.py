@@ -1,4 +1,4 @@
-"""What rankers share as scikit-learn estimators: parameters, queries, validation, scores."""
+"""What rankers share as scikit-learn estimators: queries, validation, scores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..arrays.libraries import to_host
-from ..linear.parameters import Parameters
-from ..linear.training import Fit
-from ..metrics import pairwise_accuracy
 from ..models import Model
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
+from ..selection.scoring import DEFAULT_SCORING, scorer
 
 Vector = NDArray[np.float64]
 KINDS: dict[str, Any] = {
@@ -29,20 +27,12 @@ KINDS: dict[str, Any] = {
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators; its parameters are those that all of them have."""
+    """Base of the estimators: anything that ranks, however it has been trained."""
 
     # With metadata routing enabled, qid reaches fit and score without further requests.
     __metadata_request__fit = {"qid": True}  # noqa: RUF012
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
-    loss: str
-    pair_weight: str | None
-    normalize: str | None
-    solver: str
-    counting: str
-    tol: float
-    max_iter: int
-    n_threads: int | None
     qid: str | None
 
     # What `validate_data` makes of X.
@@ -89,7 +79,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
-        return self._measure(y, scores, ids, sample_weight)
+        measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), y, ids, sample_weight)
+        return measure(scores)
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
@@ -102,11 +93,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return ids as an array, out of a column where there are none; None for one query."""
         column = self.qid_column_ if qid is None else qid
         return query_column(X, column) if isinstance(column, str) else qid
-
-    def _measure(
-        self, y: ArrayLike, scores: Vector, ids: Any, sample_weight: ArrayLike | None
-    ) -> float:
-        return pairwise_accuracy(y, scores, ids, sample_weight=sample_weight)
 
     def _training_rows(
         self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
@@ -140,29 +126,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, to_host(X), y, y_numeric=True, **self._kinds)
         return X, y
 
-    def _parameters(self, C: float) -> Parameters:
-        return Parameters(
-            C=C,
-            loss=self.loss,
-            pair_weight=self.pair_weight,
-            normalize=self.normalize,
-            solver=self.solver,
-            counting=self.counting,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=self.n_threads,
-        )
-
-    def _keep(self, fit: Fit, parameters: Parameters) -> None:
-        self._trained_with = parameters
-        self.objective_ = fit.result.value
-        self.dual_gap_ = fit.result.dual_gap
-        self.status_ = str(fit.result.status)
-        self.n_iter_ = fit.result.n_iter
-        self.history_ = fit.result.history
-        self.n_pairs_ = fit.n_pairs
-        self.n_queries_ = fit.n_queries
-
     @abstractmethod
     def to_model(self) -> Model:
         """Return what the estimator has learned, as `save_model` writes it.
@@ -180,23 +143,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _feature_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
-
-    def _facts(self) -> dict[str, Any]:
-        """Return what models of every kind hold, of a training."""
-        check_is_fitted(self, "objective_")
-        training = {
-            "objective": self.objective_,
-            "dual_gap": self.dual_gap_,
-            "status": self.status_,
-            "n_iter": self.n_iter_,
-            "n_pairs": self.n_pairs_,
-            "n_queries": self.n_queries_,
-        }
-        return {
-            "feature_names": self._feature_names(),
-            "parameters": vars(self._trained_with),
-            "training": training,
-        }
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

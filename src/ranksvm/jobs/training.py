@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,7 @@ def train_on_rows(
         fit, model = _train_linear(rows, parameters, factors, device, callback)
     else:
         fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback)
+    warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
 
@@ -127,6 +129,12 @@ def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
         "zero_based": rows.zero_based,
         "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
     }
+
+
+def warn_unless_converged(shortfall: str | None) -> None:
+    """Warn of what a training fell short of; None if it did not."""
+    if shortfall is not None:
+        warnings.warn(shortfall, stacklevel=3)
 
 
 def summary(fit: Fit, rows: SvmlightFile) -> str:

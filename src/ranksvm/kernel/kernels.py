@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..linear.parameters import _require_number
+from ..linear.parameters import require_number
 from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
@@ -56,8 +56,8 @@ class Kernel:
 
     def __post_init__(self) -> None:
         if self.gamma is not None:
-            _require_number("gamma", self.gamma, positive=True)
-        _require_number("degree", self.degree, positive=True)
+            require_number("gamma", self.gamma, positive=True)
+        require_number("degree", self.degree, positive=True)
         if not np.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, not {self.coef0!r}")
         if not callable(self.kernel) and self.kernel not in _names():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
-from ..linear.training import Fit, make_problem, warn_unless_converged
+from ..linear.training import Fit, make_problem, shortfall
 from ..pairs.losses import Hinge
 from ..solvers import Callback, Iteration, SolverResult, Status
 from .factor import EXACT, KernelFactor
@@ -51,11 +51,6 @@ def train_kernel(
     -------
     Fit
         Its weights are for the columns of ``factor.features``, its gap is that of the kernel.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the relative duality gap did not reach `tol`.
     """
     tol = max(parameters.tol, parameters.epsilon)
     least = EXACT * factor.scale
@@ -87,8 +82,7 @@ def train_kernel(
     elif status is Status.CONVERGED:
         status = Status.STALLED
     result = replace(result, dual_gap=gap + left_out, status=status, history=history)
-    warn_unless_converged(result, parameters)
-    return Fit(result, problem.n_pairs, problem.n_queries)
+    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
 
 
 def _gaps(

@@ -37,20 +37,21 @@ class Parameters:
     n_threads: int | None = None
 
     def __post_init__(self) -> None:
-        _require_number("C", self.C, positive=True)
-        _require_number("tol", self.tol, positive=False)
-        _require_number("epsilon", self.epsilon, positive=False)
-        _require_name("loss", self.loss, LOSSES)
-        _require_name("pair_weight", self.pair_weight, PAIR_WEIGHTS)
-        _require_name("normalize", self.normalize, NORMALIZATIONS)
-        _require_name("solver", self.solver, SOLVERS)
-        _require_name("counting", self.counting, COUNTINGS)
+        require_number("C", self.C, positive=True)
+        require_number("tol", self.tol, positive=False)
+        require_number("epsilon", self.epsilon, positive=False)
+        require_name("loss", self.loss, LOSSES)
+        require_name("pair_weight", self.pair_weight, PAIR_WEIGHTS)
+        require_name("normalize", self.normalize, NORMALIZATIONS)
+        require_name("solver", self.solver, SOLVERS)
+        require_name("counting", self.counting, COUNTINGS)
         require_count("max_iter", self.max_iter, 0)
         if self.n_threads is not None:
             require_count("n_threads", self.n_threads, 1)
 
 
-def _require_number(name: str, value: Any, *, positive: bool) -> None:
+def require_number(name: str, value: Any, *, positive: bool) -> None:
+    """Refuse what is not a finite number, above 0 or, unless `positive`, at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise ValueError(f"{name} must be a number, not {value!r}")
     bad = value <= 0 if positive else value < 0
@@ -59,7 +60,8 @@ def _require_number(name: str, value: Any, *, positive: bool) -> None:
         raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
 
 
-def _require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
+def require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
+    """Refuse what is not one of these names."""
     if not (value is None or isinstance(value, str)) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
 

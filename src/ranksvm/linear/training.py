@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -24,17 +23,14 @@ from .solver_choice import SolverChoice, choose_solver
 Vector = NDArray[np.float64]
 
 
-class ConvergenceWarning(UserWarning):
-    """The solver stopped before the duality gap reached `tol`."""
-
-
 @dataclass(frozen=True)
 class Fit:
-    """A trained linear ranker: the solver's result and what it was trained on."""
+    """A trained ranker: the solver's result, what it was trained on, and its `shortfall`."""
 
     result: SolverResult
     n_pairs: int | float
     n_queries: int
+    shortfall: str | None
 
 
 def train(
@@ -69,16 +65,10 @@ def train(
     ------
     ValueError
         If there is not a single preference pair to learn from.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the solver stopped before the relative duality gap reached `tol`.
     """
     problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
     result = problem.minimize(parameters, w0, callback)
-    warn_unless_converged(result, parameters)
-    return Fit(result, problem.n_pairs, problem.n_queries)
+    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,12 +191,13 @@ def _require_pairs(pairs: Pairs) -> None:
     )
 
 
-def warn_unless_converged(
-    result: SolverResult, parameters: Parameters, what: str = "", stacklevel: int = 4
-) -> None:
-    """Warn of a gap above `tol`; `what` says for what, where that is not clear."""
+def shortfall(result: SolverResult, parameters: Parameters, what: str = "") -> str | None:
+    """Say how far above `tol` the gap is, and what to do; None if it is not, or was not to be.
+
+    `what` says for what, where that is not clear.
+    """
     if result.status is Status.CONVERGED or result.status is Status.STOPPED:
-        return
+        return None
     reached = f"the relative duality gap is {result.dual_gap:.2g}, above tol={parameters.tol:g}"
     if parameters.epsilon > 0:
         absolute = result.dual_gap * abs(result.value) / parameters.C
@@ -215,5 +206,4 @@ def warn_unless_converged(
         remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
     else:
         remedy = "no further progress is possible in floating point; increase tol or scale X"
-    message = f"not converged{what}: {reached} ({remedy})"
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+    return f"not converged{what}: {reached} ({remedy})"

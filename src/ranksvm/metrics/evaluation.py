@@ -151,31 +151,3 @@ def _query_ids(qid: ArrayLike | None, groups: QueryGroups) -> NDArray[Any]:
         return np.zeros(1, dtype=np.int64)
     first = groups.indptr[:-1]
     return id_vector(qid)[first if groups.order is None else groups.order[first]]
-
-
-def ndcg(
-    y: ArrayLike,
-    scores: ArrayLike,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    *,
-    preset: str | Conventions | None = None,
-) -> float:
-    """Return the mean over queries of the normalised discounted cumulative gain.
-
-    ``evaluate(y, scores, qid, "ndcg@k")``, which see, for a single number.
-
-    Parameters
-    ----------
-    y, scores, qid, preset
-        As for `evaluate`.
-    k : int, optional
-        Look at the first k ranks alone.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; NaN if no label is above 0.
-    """
-    name = "ndcg" if k is None else f"ndcg@{k}"
-    return evaluate(y, scores, qid, name, preset=preset).mean[name]

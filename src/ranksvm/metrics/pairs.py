@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -89,16 +91,47 @@ def lost_pairs(
     lost, pairs : ndarray of shape (n_queries,)
     """
     labels, predicted = labels_and_scores(y, scores)
-    groups = QueryGroups.from_qid(qid, len(labels))
     weights = row_weights("sample_weight", sample_weight, len(labels))
-    pairs = CorePairs(Preferences(labels, groups, weights), n_threads=n_threads)
-    if not pairs.n_pairs > 0:
-        raise ValueError("no preference pairs: within every query all labels are equal")
-    # At margin 0 the active pairs are the swapped ones, at the smallest positive margin the tied
-    # ones too.
+    pairs = _pairs_to_sweep(labels, qid, weights, n_threads)
     swapped = active_pairs(pairs, pairs.sweep(predicted, "hinge", margin=0.0))
     not_right = active_pairs(pairs, pairs.sweep(predicted, "hinge", margin=LEAST_MARGIN))
     return swapped + (1 - ties) * (not_right - swapped), pairs.pairs_per_query
+
+
+def pairwise_error(
+    y: ArrayLike, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Callable[[ArrayLike], float]:
+    """Return the function from scores to the share of the pairs in the wrong order; ties are half.
+
+    What all scores of the same rows share is prepared once. Errors are those of `lost_pairs`.
+    """
+    labels = _finite("y", y)
+    weights = row_weights("sample_weight", sample_weight, len(labels))
+    pairs = _pairs_to_sweep(labels, qid, weights)
+
+    def error(scores: ArrayLike) -> float:
+        predicted = _scores_for(labels, scores)
+        wrong = [
+            pairs.sweep(predicted, "hinge", margin=margin).n_active
+            for margin in (0.0, LEAST_MARGIN)
+        ]
+        return float(sum(wrong) / (2 * pairs.n_pairs))
+
+    return error
+
+
+def _pairs_to_sweep(
+    labels: Vector, qid: ArrayLike | None, weights: Vector | None, n_threads: int = 1
+) -> CorePairs:
+    """Return the pairs to sweep: at margin 0 the active ones are those that scores swap.
+
+    At the smallest positive margin they are the tied ones, too.
+    """
+    groups = QueryGroups.from_qid(qid, len(labels))
+    pairs = CorePairs(Preferences(labels, groups, weights), n_threads=n_threads)
+    if not pairs.n_pairs > 0:
+        raise ValueError("no preference pairs: within every query all labels are equal")
+    return pairs
 
 
 def active_pairs(pairs: CorePairs, sweep: _core.Sweep) -> Vector:
@@ -117,10 +150,15 @@ def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
     ValueError
         Naming the array, the row and what was found there.
     """
-    labels, predicted = _finite("y", y), _finite("scores", scores)
+    labels = _finite("y", y)
+    return labels, _scores_for(labels, scores)
+
+
+def _scores_for(labels: Vector, scores: ArrayLike) -> Vector:
+    predicted = _finite("scores", scores)
     if len(labels) != len(predicted):
         raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
-    return labels, predicted
+    return predicted
 
 
 def _finite(name: str, values: ArrayLike) -> Vector:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..linear.grid import RankSVMPath
+from ..linear.grid import RankSVMGrid
 from ..metrics import Conventions, evaluate, parse_metric
 from .averages import errors_or_nan, mean_label, require_defined, standard_error
 from .figures import count_curves, curve_style, legend_above, new_axes
@@ -93,9 +93,9 @@ class RegularizationCurveDisplay:
         return display.plot(ax, **kwargs)
 
     @classmethod
-    def from_path(
+    def from_grid(
         cls,
-        path: RankSVMPath,
+        grid: RankSVMGrid,
         X: Any,
         y: ArrayLike,
         qid: ArrayLike | None = None,
@@ -106,11 +106,11 @@ class RegularizationCurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> RegularizationCurveDisplay:
-        """Measure each solution of a path on rows X: means over queries.
+        """Measure each solution of a grid on rows X: means over queries.
 
         Parameters
         ----------
-        path : RankSVMPath
+        grid : RankSVMGrid
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to measure on; those that were not trained on say how well a C generalises.
         y, qid : array-like of shape (n_samples,)
@@ -128,13 +128,13 @@ class RegularizationCurveDisplay:
         from sklearn.utils import check_array
 
         sign = 1 if parse_metric(metric).greater_is_better else -1
-        scores = check_array(X, accept_sparse="csr") @ path.coefs.T
+        scores = check_array(X, accept_sparse="csr") @ grid.coefs.T
         of_each = [evaluate(y, column, qid, metric, preset=preset) for column in scores.T]
         mean = np.array([evaluation.mean[metric] for evaluation in of_each])
         require_defined(metric, mean)
         error = [standard_error(evaluation.per_query[metric]) for evaluation in of_each]
         chosen = int(np.nanargmax(sign * mean))
-        display = cls(path.Cs, mean, error, chosen=chosen, metric=metric, name=name)
+        display = cls(grid.Cs, mean, error, chosen=chosen, metric=metric, name=name)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RegularizationCurveDisplay:

@@ -7,10 +7,8 @@ the same lambda.
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,13 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernel.kernels import Kernel
-from ..kernel.path.regularization import RegularizationPath, pairwise_error, regularization_path
+from ..kernel.path.following import Stop
+from ..kernel.path.regularization import RegularizationPath, solve_path
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
-from ..threads import one_blas_thread, resolve_threads
-from .cross_validation import FoldScores, TrainingRows, folds_with_pairs
+from ..threads import resolve_threads
+from .fold_scores import FoldScores
 from .folds import Fold, Rows
-from .scoring import Scoring, scoring_of
+from .rows import TrainingRows, of_rows
+from .runner import FoldRunner
+from .scoring import Scoring
 
 Vector = NDArray[np.float64]
 
@@ -42,9 +43,12 @@ class PathScores(FoldScores):
         NaN in folds that were left out.
     lambdas : ndarray of shape (n_lambdas,)
         Falling.
+    shortfalls : tuple of str
+        Why paths had to end early, if any had.
     """
 
     lambdas: Vector
+    shortfalls: tuple[str, ...] = ()
 
     def best(self, one_standard_error: bool = False) -> int:
         """Return the place of the lambda with the best mean; of equal ones, the largest.
@@ -92,29 +96,6 @@ def merged_lambdas(paths: Iterable[RegularizationPath], n_lambdas: int) -> Vecto
     return merged
 
 
-def scorer(scoring: str | Scoring, y: Vector, qid: ArrayLike | None) -> Callable[[Vector], float]:
-    """Return a scoring of given rows; of pooled pairs, what all scores share is prepared once.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        As for `ranksvm.selection.scoring.scoring_of`.
-    y : ndarray of shape (n_rows,)
-    qid : array-like of shape (n_rows,), optional
-
-    Raises
-    ------
-    ValueError
-        As by `ranksvm.selection.scoring.scoring_of`, or if there is no pair of which the share is
-        wanted.
-    """
-    if scoring == "pairwise_accuracy_pooled":
-        error = pairwise_error(y, qid)
-        return lambda scores: 1 - error(scores, qid)
-    measure = scoring_of(scoring)
-    return lambda scores: float(measure(y, scores, qid))
-
-
 class FoldPaths:
     """Rows whose paths can be followed fold by fold.
 
@@ -127,13 +108,14 @@ class FoldPaths:
     folds : sequence of (train, validation)
         Row numbers.
     scoring : str or callable
-        As for `ranksvm.selection.scoring.scoring_of`.
+        As for `ranksvm.selection.scoring.scorer`.
+    stop : Stop
+        When to end each path.
+    graph : {"full", "reduced"}
     n_lambdas : int
         At how many lambdas, at most, a path is measured.
     n_jobs : int, optional
         Folds at a time; by default as many as there are CPUs.
-    **options
-        Of `regularization_path`.
 
     Raises
     ------
@@ -152,15 +134,14 @@ class FoldPaths:
         rows: TrainingRows,
         folds: Sequence[Fold],
         scoring: str | Scoring,
+        stop: Stop,
         *,
+        graph: str,
         n_lambdas: int,
         n_jobs: int | None = None,
-        **options: Any,
     ) -> None:
-        self._X, self._rows, self._folds, self._scoring = X, rows, folds, scoring
-        self._n_lambdas, self._options = n_lambdas, options
-        self._kept = folds_with_pairs(rows, folds)
-        self._n_workers = min(len(self._kept), n_jobs or resolve_threads(None))
+        self._X, self._stop, self._graph, self._n_lambdas = X, stop, graph, n_lambdas
+        self._runner = FoldRunner(rows, folds, scoring, n_jobs, resolve_threads(None))
 
     def validate(self, kernel: Kernel, progress: Callable[[], object] | None = None) -> PathScores:
         """Follow the path of each fold, and measure all of them at the same lambdas.
@@ -176,67 +157,49 @@ class FoldPaths:
         ValueError
             If the kernel is not one for these rows, or a score is not finite.
         """
-        stop = threading.Event()
-        follow = partial(self._follow, kernel, stop, progress or (lambda: None))
-        # Entered here once, since leaving it in one thread would end it for the others.
-        with one_blas_thread(), ThreadPoolExecutor(self._n_workers) as pool:
-            try:
-                paths = list(pool.map(follow, self._kept))
-                lambdas = merged_lambdas(paths, self._n_lambdas)
-                measure = partial(self._measure, kernel, stop, lambdas)
-                found = list(pool.map(measure, self._kept, paths))
-            except BaseException:
-                stop.set()
-                raise
-        scores = np.full((len(lambdas), len(self._folds)), np.nan)
-        scores[:, self._kept] = np.transpose(found)
-        return PathScores(scores, lambdas)
 
-    def _follow(
-        self, kernel: Kernel, stop: threading.Event, progress: Callable[[], object], k: int
-    ) -> RegularizationPath:
-        train, _ = self._folds[k]
-        path = regularization_path(
+        def follow(k: int) -> RegularizationPath:
+            path = self._follow(kernel, k)
+            if progress is not None:
+                progress()
+            return path
+
+        with self._runner.threads() as each_fold:
+            paths = each_fold(follow)
+            lambdas = merged_lambdas(paths, self._n_lambdas)
+            found = each_fold(partial(self._measure, kernel, lambdas), paths)
+        shortfalls = tuple(path.shortfall for path in paths if path.shortfall is not None)
+        return PathScores(self._runner.by_fold(found), lambdas, shortfalls)
+
+    def _follow(self, kernel: Kernel, k: int) -> RegularizationPath:
+        rows, (train, _) = self._runner.rows, self._runner.folds[k]
+        return solve_path(
             self._between(kernel, train, train),
-            self._rows.y[train],
-            self._query(train),
-            **vars(kernel),
-            **self._options,
-            callback=lambda _: stop.is_set(),
+            rows.y[train],
+            of_rows(rows.query, train),
+            kernel,
+            self._stop,
+            graph=self._graph,
+            callbacks=[self._runner.stopped],
         )
-        progress()
-        return path
 
     def _measure(
-        self,
-        kernel: Kernel,
-        stop: threading.Event,
-        lambdas: Vector,
-        k: int,
-        path: RegularizationPath,
+        self, kernel: Kernel, lambdas: Vector, k: int, path: RegularizationPath
     ) -> list[float]:
-        train, validation = self._folds[k]
+        train, validation = self._runner.folds[k]
         scores = np.ascontiguousarray(
             path.predict(self._between(kernel, validation, train), lambdas).T
         )
-        measure = scorer(self._scoring, self._rows.y[validation], self._query(validation))
-        values = []
+        measure, values = self._runner.scorer(k), []
         for of_lambda in scores:
-            if stop.is_set():
+            if self._runner.stopped():
                 break
             values.append(measure(of_lambda))
-            if not np.isfinite(values[-1]):
-                raise ValueError(
-                    f"scoring must give a finite number for each fold, not {values[-1]}"
-                )
         return values
 
     def _between(self, kernel: Kernel, rows: Rows, train: Rows) -> Any:
         """Return rows as the kernel takes them: features, or values with the training rows."""
         return self._X[rows][:, train] if kernel.is_precomputed else self._X[rows]
-
-    def _query(self, rows: Rows) -> Rows | None:
-        return None if self._rows.query is None else self._rows.query[rows]
 
 
 def kernels_of_widths(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics import evaluate, parse_metric
+from ..metrics import evaluate, pairwise_error, parse_metric
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
@@ -16,38 +16,47 @@ from ..pairs.queries import QueryGroups
 Vector = NDArray[np.float64]
 Scoring = Callable[..., float]
 
+DEFAULT_SCORING = "pairwise_accuracy_pooled"
 
-def scoring_of(scoring: str | Scoring) -> Scoring:
-    """Return ``f(y, scores, qid, sample_weight=None)``; larger is better.
+
+def check_scoring(scoring: str | Scoring) -> None:
+    """Refuse what is neither a function nor the name of a metric of which more is better."""
+    if not callable(scoring) and not parse_metric(scoring).greater_is_better:
+        raise ValueError(f"scoring needs a metric of which more is better, not {scoring!r}")
+
+
+def scorer(
+    scoring: str | Scoring,
+    y: Any,
+    qid: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> Callable[[Vector], float]:
+    """Return the function from the scores of given rows to how well they rank; larger is better.
+
+    Of pooled pairs, what all scores share is prepared once.
 
     Parameters
     ----------
     scoring : str or callable
-        The name of a metric, as for `ranksvm.evaluate`; or such a function.
+        The name of a metric, as for `ranksvm.evaluate`; or a function, called as
+        ``f(y, scores, qid)``, with ``sample_weight=`` if there are row weights.
+    y : array-like of shape (n_rows,)
+    qid, sample_weight : array-like of shape (n_rows,), optional
 
     Raises
     ------
     ValueError
-        If there is no such metric, or less of it is better.
+        If there is no such metric, less of it is better, or there is no preference pair of which
+        the share is wanted.
     """
+    check_scoring(scoring)
+    weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
     if callable(scoring):
-        return scoring
-    name = parse_metric(scoring).name
-    if not parse_metric(name).greater_is_better:
-        raise ValueError(f"scoring needs a metric of which more is better, not {name!r}")
-
-    def mean(y: Any, scores: Any, qid: Any, **weights: Any) -> float:
-        return evaluate(y, scores, qid, name, **weights).mean[name]
-
-    return mean
-
-
-def measure(
-    scoring: str | Scoring, y: Any, scores: Any, qid: Any, sample_weight: ArrayLike | None
-) -> float:
-    """Measure scores; a function is given row weights where there are some."""
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return float(scoring_of(scoring)(y, scores, qid, **weights))
+        return lambda scores: float(scoring(y, scores, qid, **weights))
+    if scoring == DEFAULT_SCORING:
+        error = pairwise_error(y, qid, **weights)
+        return lambda scores: 1 - error(scores)
+    return lambda scores: evaluate(y, scores, qid, scoring, **weights).mean[scoring]
 
 
 def has_pairs(y: ArrayLike, qid: ArrayLike | None, weight: Vector | None = None) -> bool:

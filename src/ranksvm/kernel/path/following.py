@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ...linear.parameters import _require_number, require_count
+from ...linear.parameters import require_count, require_number
 from .coefficients import PathCoefficients
 
 Vector = NDArray[np.float64]
@@ -95,9 +95,9 @@ class Stop:
     max_memory: float = np.inf
 
     def __post_init__(self) -> None:
-        _require_number("lambda_min_ratio", self.lambda_min_ratio, positive=True)
+        require_number("lambda_min_ratio", self.lambda_min_ratio, positive=True)
         if self.lambda_min is not None:
-            _require_number("lambda_min", self.lambda_min, positive=True)
+            require_number("lambda_min", self.lambda_min, positive=True)
         if self.max_events is not None:
             require_count("max_events", self.max_events, 1)
         if self.max_support is not None:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
-from ...linear.training import ConvergenceWarning
-from ...pairs.core_pairs import CorePairs
-from ...pairs.preferences import Preferences
+from ...metrics.pairs import pairwise_error
 from ...pairs.queries import QueryGroups
-from ...progress import PathTable
 from ...threads import one_blas_thread
 from ..kernels import Kernel
 from .coefficients import PathCoefficients
@@ -82,6 +77,16 @@ class RegularizationPath:
     X: Any = field(repr=False)
     status: str
     violation: float
+
+    @property
+    def shortfall(self) -> str | None:
+        """Why the path had to end early, and what to do; None if it had not."""
+        if self.status != "precision":
+            return None
+        return (
+            f"the path ends at lambda={self.lambdas[-1]:.3g}: below, rounding violates the "
+            f"conditions of optimality by more than {ACCURACY:g}; raise lambda_min, or scale X"
+        )
 
     @property
     def gammas(self) -> NDArray[np.float64]:
@@ -175,14 +180,14 @@ class RegularizationPath:
         labels = np.ascontiguousarray(y, dtype=np.float64)
         if labels.shape != (len(values),):
             raise ValueError(f"y has shape {labels.shape} but there are {len(values)} rows")
-        measure = pairwise_error(labels, qid) if metric is None else partial(metric, labels)
+        measure = pairwise_error(labels, qid) if metric is None else _measured(metric, labels, qid)
         errors = np.empty(len(self.lambdas))
         for block in np.array_split(np.arange(len(errors)), -(-len(errors) // _COLUMNS)):
             # By row, so that the scores of one lambda are contiguous.
             scores = self.coefficients.at(block) @ values.T
             if self.lambdas[0] > 0:
                 scores /= self.lambdas[block, np.newaxis]
-            errors[block] = [measure(column, qid) for column in scores]
+            errors[block] = [measure(column) for column in scores]
         return errors
 
     def _checked(self, lam: ArrayLike) -> Vector:
@@ -222,69 +227,33 @@ class RegularizationPath:
         return self.kernel.between(X, self.X)
 
 
-def regularization_path(
+def _measured(metric: Metric, y: Vector, qid: ArrayLike | None) -> Callable[[Vector], float]:
+    return lambda scores: metric(y, scores, qid)
+
+
+def solve_path(
     X: Any,
     y: ArrayLike,
-    qid: ArrayLike | None = None,
+    qid: ArrayLike | None,
+    kernel: Kernel,
+    stop: Stop,
     *,
-    kernel: str | Callable[[Any, Any], Any] = "linear",
-    gamma: float | None = None,
-    degree: float = 3,
-    coef0: float = 1.0,
     graph: str = "full",
-    lambda_min_ratio: float = 1e-3,
-    lambda_min: float | None = None,
-    max_events: int | None = None,
-    max_support: int | None = None,
-    max_memory: float = 4e9,
-    callback: PathCallback | None = None,
-    verbose: int = 0,
+    callbacks: Sequence[PathCallback] = (),
 ) -> RegularizationPath:
-    """Find the solutions of the kernel RankSVM with hinge loss for all lambda at once.
-
-    With pairs p of rows u and l of a query, of which u has the larger label, and ``f_p = f(x_u) -
-    f(x_l)``, they minimise::
-
-        sum over pairs p of  max(0, 1 - f_p)  +  lambda / 2 |f|^2
-
-    which is the objective of `RankSVM` with ``loss="hinge"``, ``normalize=None`` and ``C = 1 /
-    lambda``, divided by C. As lambda falls from infinity, where the multipliers of all pairs are 1,
-    pairs reach the margin, where their multipliers turn, and leave it, event after event; between
-    events ``lambda f`` is linear in lambda. An event takes ``O(n_free^2)``, and ``O(n_free)`` for
-    each of a few dozen pairs that may be next; all pairs are looked through after many events only.
-
-    Margins are larger than 1 by up to 1e-9, by pseudo-random numbers that are always the same, so
-    that events that would tie happen one after the other, and no pairs on their margins depend on
-    one another; the conditions of optimality hold up to as much.
+    """Follow the path from the largest lambda down.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows; for a precomputed kernel, its matrix.
+    X : ndarray or CSR matrix of shape (n_samples, n_features), float32 or float64
+        For a precomputed kernel, its matrix.
     y : array-like of shape (n_samples,)
-        Relevance labels, larger is better.
-    qid : array-like of shape (n_samples,), optional
-        Query ids, in any order; one query by default.
-    kernel, gamma, degree, coef0
-        The kernel: see `ranksvm.kernel.kernels.Kernel`.
+    qid : array-like of shape (n_samples,) or None
+    kernel : Kernel
+    stop : Stop
     graph : {"full", "reduced"}, default="full"
-        All pairs, or about as many as there are rows: see
-        `ranksvm.kernel.path.graph.PreferenceGraph.from_labels`.
-    lambda_min_ratio : float, default=1e-3
-        Stop at this part of the lambda of the first event.
-    lambda_min : float, optional
-        Stop at this lambda instead.
-    max_events : int, optional
-        Stop after so many events, or one more where two happen at once.
-    max_support : int, optional
-        Stop when at most so many pairs have a multiplier above 0.
-    max_memory : float, default=4e9
-        Bytes that the kernel matrix, the pairs and the path may take, each: with n samples, 16 n^2,
-        40 for each pair, and 24 for each row that an event changes.
-    callback : callable, optional
-        Called with a `PathProgress` after each check; stops by returning True.
-    verbose : int, default=0
-        1 prints a line per second to standard error.
+    callbacks : sequence of callable
+        Called with a `PathProgress` after each check; one that returns True ends the path.
 
     Returns
     -------
@@ -293,80 +262,20 @@ def regularization_path(
     Raises
     ------
     ValueError
-        If an argument is malformed, there is no preference pair to learn from, the kernel is not
-        one for these rows, or `max_memory` would be exceeded.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the path had to end early, where rounding violates the conditions of optimality by 1e-8.
-
-    References
-    ----------
-    Zapien, Gasso, Gaertner and Canu, "Model selection for ranking SVM using regularization path",
-    in: Machine Learning, InTech (2009).
-
-    Examples
-    --------
-    >>> from ranksvm import regularization_path
-    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
-    >>> path = regularization_path(X, [0, 1, 2, 0, 1], kernel="rbf", gamma=0.5)
-    >>> int(path.predict(X, 1.0).argmax())
-    2
+        As by `ranksvm.regularization_path`.
     """
-    from sklearn.utils import check_X_y
-
-    stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, max_memory)
-    of_rows = Kernel(kernel, gamma, degree, coef0)
-    X, y = check_X_y(
-        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
-    )
     groups = QueryGroups.from_qid(qid, X.shape[0])
-    pairs = PreferenceGraph.from_labels(y, groups, graph, max_memory)
+    pairs = PreferenceGraph.from_labels(y, groups, graph, stop.max_memory)
     with one_blas_thread():
-        K = of_rows.matrix(X, max_memory)
+        K = kernel.matrix(X, stop.max_memory)
     margin = 1 + _SPREAD * np.random.default_rng(0).uniform(size=len(pairs))
     path = _core.RegularizationPath(K, pairs.upper, pairs.lower, margin)
-    callbacks: list[PathCallback] = [PathTable()] if verbose else []
-    if callback is not None:
-        callbacks.append(callback)
     followed = PathFollower(path, len(pairs), stop, callbacks)
-    result = RegularizationPath(
+    return RegularizationPath(
         **followed.parts(),
         graph=pairs,
-        kernel=of_rows,
+        kernel=kernel,
         X=X,
         status=followed.status,
         violation=followed.violation,
     )
-    if result.status == "precision":
-        warnings.warn(
-            f"the path ends at lambda={result.lambdas[-1]:.3g}: below, rounding violates the "
-            f"conditions of optimality by more than {ACCURACY:g}; raise lambda_min, or scale X",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return result
-
-
-def pairwise_error(y: Vector, qid: ArrayLike | None) -> Callable[[Vector, Any], float]:
-    """Return the function from scores to the share of pairs in the wrong order; ties are half.
-
-    Raises
-    ------
-    ValueError
-        If there is no pair.
-    """
-    pairs = CorePairs(Preferences.from_labels(y, qid))
-    if not pairs.n_pairs > 0:
-        raise ValueError(
-            "no preference pairs to validate with: within every query all labels are equal"
-        )
-
-    def error(scores: Vector, _: Any) -> float:
-        # At margin 0 the active pairs are the swapped ones, at the smallest positive one the tied
-        # ones too.
-        n_wrong = [pairs.sweep(scores, "hinge", margin=margin).n_active for margin in (0.0, 5e-324)]
-        return sum(n_wrong) / (2 * pairs.n_pairs)
-
-    return error

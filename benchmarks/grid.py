@@ -1,7 +1,7 @@
 """
-A grid of nine values of C: warm starts along the path against each C on its own.
+A grid of nine values of C: warm starts along it against each C on its own.
 
-    RANKSVM_DATA=FOLDER python benchmarks/path.py [--rows 20000]
+    RANKSVM_DATA=FOLDER python benchmarks/grid.py [--rows 20000]
 
 C is ``1 / (2 lambda)`` for lambda from 1e-1 down to 1e-9, shared by all pairs. The hinge loss is
 trained to a gap of 1e-3 in the objective divided by C, the squared hinge loss to a relative gap of
@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits
 from datasets.real import find_real, load_real
 from datasets.text_like import make_text_like
 from harness import THREADS, machine_line, medians, print_table
-from ranksvm import ranksvm_path
-from ranksvm.linear.training import ConvergenceWarning
+from ranksvm import ConvergenceWarning, ranksvm_grid
 
 GRID = 0.5 * 10.0 ** np.arange(1, 10)
 LOSSES = {
@@ -41,12 +40,12 @@ def main() -> None:
     columns = (
         "loss",
         "threads",
-        "path, seconds",
+        "grid, seconds",
         "its largest C alone",
         "each C alone",
-        "path / largest",
-        "path / each",
-        "iterations, path",
+        "grid / largest",
+        "grid / each",
+        "iterations, grid",
         "iterations, each",
     )
     for title, X, y in data(args.rows):
@@ -72,26 +71,26 @@ def data(rows: int) -> Iterator[tuple[str, Any, np.ndarray]]:
 def compare(
     X: Any, y: np.ndarray, settings: dict[str, Any], n_threads: int, repeats: int
 ) -> tuple[float | int | str, ...]:
-    """Seconds, ratios and iterations of the path and of its members."""
-    paths = {}
+    """Seconds, ratios and iterations of the grid and of its members."""
+    grids = {}
 
-    def solve(name: str, grid: np.ndarray) -> None:
-        paths[name] = ranksvm_path(
-            X, y, Cs=grid, normalize="pairs", max_iter=10_000, n_threads=n_threads, **settings
+    def solve(name: str, Cs: np.ndarray) -> None:
+        grids[name] = ranksvm_grid(
+            X, y, Cs=Cs, normalize="pairs", max_iter=10_000, n_threads=n_threads, **settings
         )
 
     alone = {f"C={C:g}": partial(solve, f"C={C:g}", [C]) for C in GRID}
     with threadpool_limits(n_threads), warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        seconds = medians({"path": partial(solve, "path", GRID), **alone}, repeats)
-    whole, largest = seconds["path"], seconds[list(alone)[-1]]
+        seconds = medians({"grid": partial(solve, "grid", GRID), **alone}, repeats)
+    whole, largest = seconds["grid"], seconds[list(alone)[-1]]
     each = sum(seconds[name] for name in alone)
     iterations = {
-        name: sum(history[-1].iteration for history in path.histories)
-        for name, path in paths.items()
+        name: sum(history[-1].iteration for history in grid.histories)
+        for name, grid in grids.items()
     }
     ratios = whole / largest, whole / each
-    return whole, largest, each, *ratios, iterations["path"], sum(map(iterations.get, alone))
+    return whole, largest, each, *ratios, iterations["grid"], sum(map(iterations.get, alone))
 
 
 if __name__ == "__main__":

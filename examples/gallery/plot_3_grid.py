@@ -2,7 +2,7 @@
 Many values of C
 ================
 
-:func:`ranksvm.ranksvm_path` trains for a whole grid of C. Each solution is the start for the next,
+:func:`ranksvm.ranksvm_grid` trains for a whole grid of C. Each solution is the start for the next,
 so that the grid costs little more than its largest member alone.
 """
 
@@ -14,36 +14,36 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from ranksvm import pairwise_accuracy, ranksvm_path
+from ranksvm import pairwise_accuracy, ranksvm_grid
 
 data = load_diabetes()
 rng = np.random.default_rng(1)
 X = np.hstack([data.data / data.data.std(axis=0), rng.normal(size=(442, 20))])
 held_out = rng.permutation(442) >= 60
 
-path = ranksvm_path(X[~held_out], data.target[~held_out], Cs=np.logspace(-5, 2, 29), tol=1e-6)
-print(f"largest relative duality gap: {path.dual_gaps.max():.1e}")
+grid = ranksvm_grid(X[~held_out], data.target[~held_out], Cs=np.logspace(-5, 2, 29), tol=1e-6)
+print(f"largest relative duality gap: {grid.dual_gaps.max():.1e}")
 
 # %%
-# A row of ``path.coefs`` is a model; the scores of all of them are one product.
+# A row of ``grid.coefs`` is a model; the scores of all of them are one product.
 accuracy = {
     "training rows": [
-        pairwise_accuracy(data.target[~held_out], s) for s in (X[~held_out] @ path.coefs.T).T
+        pairwise_accuracy(data.target[~held_out], s) for s in (X[~held_out] @ grid.coefs.T).T
     ],
     "held-out rows": [
-        pairwise_accuracy(data.target[held_out], s) for s in (X[held_out] @ path.coefs.T).T
+        pairwise_accuracy(data.target[held_out], s) for s in (X[held_out] @ grid.coefs.T).T
     ],
 }
 
 # %%
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(7, 6), sharex=True)
-upper.plot(path.Cs, path.coefs[:, 10:], color="0.8", linewidth=0.8)
-for weights, name in zip(path.coefs.T, data.feature_names, strict=False):
-    upper.plot(path.Cs, weights, label=name)
+upper.plot(grid.Cs, grid.coefs[:, 10:], color="0.8", linewidth=0.8)
+for weights, name in zip(grid.coefs.T, data.feature_names, strict=False):
+    upper.plot(grid.Cs, weights, label=name)
 upper.set_ylabel("weight (noise: grey)")
 upper.legend(ncols=2, fontsize=8, loc="upper left")
 for name, values in accuracy.items():
-    lower.plot(path.Cs, values, marker="o", markersize=3, label=name)
+    lower.plot(grid.Cs, values, marker="o", markersize=3, label=name)
 lower.set_xscale("log")
 lower.set_xlabel("C")
 lower.set_ylabel("pairwise accuracy")

@@ -1,0 +1,64 @@
+"""What rankers that a solver trains share: its parameters, and what it says of its result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..linear.parameters import Parameters
+from ..linear.training import Fit
+from .ranker import Ranker
+
+
+class CertifiedRanker(Ranker):
+    """Base of the estimators that minimise an objective up to a duality gap."""
+
+    loss: str
+    pair_weight: str | None
+    normalize: str | None
+    solver: str
+    counting: str
+    tol: float
+    max_iter: int
+    n_threads: int | None
+
+    def _parameters(self, C: float) -> Parameters:
+        return Parameters(
+            C=C,
+            loss=self.loss,
+            pair_weight=self.pair_weight,
+            normalize=self.normalize,
+            solver=self.solver,
+            counting=self.counting,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_threads=self.n_threads,
+        )
+
+    def _keep(self, fit: Fit, parameters: Parameters) -> None:
+        self._trained_with = parameters
+        self.objective_ = fit.result.value
+        self.dual_gap_ = fit.result.dual_gap
+        self.status_ = str(fit.result.status)
+        self.n_iter_ = fit.result.n_iter
+        self.history_ = fit.result.history
+        self.n_pairs_ = fit.n_pairs
+        self.n_queries_ = fit.n_queries
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what models of every kind hold, of a training."""
+        check_is_fitted(self, "objective_")
+        training = {
+            "objective": self.objective_,
+            "dual_gap": self.dual_gap_,
+            "status": self.status_,
+            "n_iter": self.n_iter_,
+            "n_pairs": self.n_pairs_,
+            "n_queries": self.n_queries_,
+        }
+        return {
+            "feature_names": self._feature_names(),
+            "parameters": vars(self._trained_with),
+            "training": training,
+        }

@@ -1,0 +1,101 @@
+"""The grid of C, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_X_y
+
+from ..linear.design_matrix import DesignMatrix
+from ..linear.grid import RankSVMGrid, grid_of, solve_grid
+from ..linear.parameters import Parameters
+from ..linear.training import make_problem, shortfall
+from ..pairs.query_columns import query_column, without_column
+from ..pairs.weights import row_weights
+from ..solvers import Iteration, SolverResult
+from .convergence import warn_unless_converged
+
+
+def ranksvm_grid(
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | str | None = None,
+    Cs: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
+    callback: Callable[[float, Iteration], object] | None = None,
+    **parameters: Any,
+) -> RankSVMGrid:
+    """Train a linear ranker for each C of a grid.
+
+    From the strongest regularisation to the weakest, each solution is the start for the next, and
+    the cutting planes of the hinge loss are kept, since a plane below ``L(X w)`` is one for every
+    C. Labels are ranked and queries grouped once.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    qid : array-like of shape (n_samples,) or str, optional
+        Query ids, or the name of the column of a data frame that holds them.
+    Cs : array-like of shape (n_Cs,), optional
+        The grid, in any order; by default 7 values from 0.001 to 1000.
+    sample_weight, query_weight : array-like of shape (n_samples,), optional
+    callback : callable, optional
+        Called with C and each `Iteration`; ends the solution for this C by returning True.
+    **parameters
+        The parameters of `RankSVM`, but C: loss, pair_weight, normalize, solver, counting, tol,
+        max_iter and n_threads; and epsilon, as for `ranksvm.linear.parameters.Parameters`.
+
+    Returns
+    -------
+    RankSVMGrid
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or there is no preference pair to learn from.
+
+    Warns
+    -----
+    ConvergenceWarning
+        For each C for which the gap did not reach `tol`.
+
+    Examples
+    --------
+    >>> from ranksvm import ranksvm_grid
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 1.0]]
+    >>> path = ranksvm_grid(X, [0, 1, 2, 0, 1], Cs=[0.1, 1, 10], loss="hinge")
+    >>> path.coefs.shape
+    (3, 2)
+    """
+    if isinstance(qid, str):
+        column, frame = qid, X
+        qid, X = query_column(frame, column), without_column(frame, column)
+    X, y = check_X_y(
+        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
+    )
+    unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
+    if unknown:
+        raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
+    grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
+    of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    problem = make_problem(
+        DesignMatrix.from_array(X),
+        np.ascontiguousarray(y, dtype=np.float64),
+        qid,
+        min(of_each, key=attrgetter("C")),
+        row_weights("sample_weight", sample_weight, X.shape[0]),
+        query_weight,
+    )
+    results: dict[int, SolverResult] = {}
+    for place, result in solve_grid(problem, of_each, callback):
+        warn_unless_converged(shortfall(result, of_each[place], f" for C={grid[place]:g}"))
+        results[place] = result
+    return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))])

@@ -1,0 +1,39 @@
+"""What kernel rankers share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+
+from .ranker import Ranker
+
+Vector = NDArray[np.float64]
+
+
+class KernelRanker(Ranker):
+    """Base of the estimators that learn a function of the space of a kernel."""
+
+    kernel: str | Callable[[Any, Any], Any]
+    degree: float
+    coef0: float
+    max_memory: float
+
+    def _training_rows(
+        self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
+    ) -> tuple[Any, Vector, Any]:
+        X, y, ids = super()._training_rows(X, y, qid, group)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"a precomputed kernel needs a square matrix in fit, with a row and a column for "
+                f"each training row; X has shape {X.shape}"
+            )
+        return X, y, ids
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
