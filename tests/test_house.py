@@ -10,11 +10,10 @@ import ranksvm
 
 ROOT = Path(ranksvm.__file__).parent
 
-# From the bottom up; the first three are modules that all rooms may use.
+# From the bottom up; the first two are modules that all rooms may use.
 ROOMS = (
     "names",
     "threads",
-    "progress",
     "solvers",
     "pairs",
     "linear",
@@ -25,6 +24,7 @@ ROOMS = (
     "files",
     "selection",
     "plots",
+    "progress",
     "estimators",
     "jobs",
     "config",

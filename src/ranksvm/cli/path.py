@@ -68,8 +68,9 @@ def add_command(commands: Any) -> None:
 def _path(args: argparse.Namespace) -> None:
     from ..estimators.regularization_path import regularization_path
     from ..files.table import check_table, save_table
-    from ..jobs.rows import factors_of, scaled, widened
+    from ..jobs.rows import factors_of, widened
     from ..kernel.kernels import Kernel
+    from ..models.scaling import multiplied
     from ..plots import check_picture
     from ..selection.scoring import check_scoring
 
@@ -84,7 +85,7 @@ def _path(args: argparse.Namespace) -> None:
     if rows.cost is not None:
         raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
     factors = factors_of(rows, args.scale)
-    X = scaled(rows.X, factors)
+    X = multiplied(rows.X, factors)
     path = regularization_path(
         X,
         rows.labels,
@@ -98,7 +99,7 @@ def _path(args: argparse.Namespace) -> None:
     )
     scores = None
     if validation is not None:
-        features = scaled(widened(validation.X, rows.X), factors)
+        features = multiplied(widened(validation.X, rows.X), factors)
         scores = _scores(path, features, validation, args.metric)
     sys.stdout.write(_shown(path, scores, args.metric))
     say(

@@ -54,7 +54,7 @@ def run_config(path: StrPath) -> None:
     model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
     training = read_training(config) if config.trains else None
     test = read_scored(config, model)
-    trained = model if training is None else training
+    trained = training or model
     if config.predicts and test.rows is not None and trained is not None:
         require_fit(test.rows, trained, lambda note: _say(config, note))
     measures = config.measures and _can_be_measured(config, test)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from ..models import LinearModel, Model
 from ..names import MODEL_FORMS
-from .foreign_models import WEIGHT_PER_LINE, save_liblinear, save_svmrank, save_weights
+from .foreign_models import read_weights, save_liblinear, save_svmrank, save_weights
 from .model import (
     check_model,
     form_of_name,
@@ -17,7 +17,7 @@ from .model import (
     save_json,
     save_safetensors,
 )
-from .scores import is_finite_number, parse_numbers
+from .scores import is_finite_number
 from .source import StrPath, read_bytes
 
 _SAVE_MODEL: dict[str, Callable[[Model, StrPath], None]] = {
@@ -92,5 +92,4 @@ def load_model_or_weights(source: StrPath | BinaryIO) -> Model:
     first = content[:64].tobytes().split(b"\n")[0].strip()
     if model_form(content[:64].tobytes()) is not None or not is_finite_number(first):
         return parse_model(name, content)
-    weights = parse_numbers(name, content.tobytes(), 1, WEIGHT_PER_LINE)
-    return LinearModel(weights, training={"converted_from": "weights"})
+    return read_weights(name, content.tobytes())

@@ -66,7 +66,7 @@ _SVMRANK_HEADER = (
 )
 _SVMRANK_VALUES = ("0", "3", "1", "1", "1", "empty", "{d}", "0", "2", "0")
 _MAX_DIGITS = 10
-WEIGHT_PER_LINE = "one finite weight per line"
+_WEIGHT = "one finite weight per line"
 
 
 def save_liblinear(model: LinearModel, path: str | os.PathLike[str]) -> None:
@@ -118,6 +118,18 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
     return LinearModel(weights, training={"converted_from": form, "zero_based": False})
 
 
+def read_weights(name: str, text: bytes) -> LinearModel:
+    """Read weights, one per line.
+
+    Raises
+    ------
+    DataError
+        Naming the line that is none.
+    """
+    weights = parse_numbers(name, text, 1, _WEIGHT)
+    return LinearModel(weights, training={"converted_from": "weights"})
+
+
 def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
     header: dict[bytes, bytes] = {}
     for k, line in enumerate(lines):
@@ -140,7 +152,7 @@ def _read_liblinear(name: str, lines: list[bytes]) -> NDArray[np.float64]:
             f"{name} has {len(lines) - begin} weights after line {begin}, but nr_feature and bias "
             f"ask for {n_weights}"
         )
-    return parse_numbers(name, b"\n".join(lines[begin:]), begin + 1, WEIGHT_PER_LINE)[:n_features]
+    return parse_numbers(name, b"\n".join(lines[begin:]), begin + 1, _WEIGHT)[:n_features]
 
 
 def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:

@@ -12,7 +12,7 @@ from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
 from ..models import Model
-from ..models.scaling import multiplied, scale_factors
+from ..models.scaling import scale_factors
 
 if TYPE_CHECKING:
     from ..linear.matrix import Matrix
@@ -44,11 +44,6 @@ def matrix_on(device: str, rows: SvmlightFile, factors: Vector | None = None) ->
 
     X = placement.design_matrix(rows.X, device)
     return X if factors is None else X.scaled(factors)
-
-
-def scaled(X: Any, factors: Vector | None) -> Any:
-    """Return rows, an array or CSR matrix, with each feature times its factor, if there are any."""
-    return X if factors is None else multiplied(X, factors)
 
 
 def widened(X: Any, like: Any) -> Any:

@@ -10,10 +10,11 @@ from ..files.svmlight import SvmlightFile
 from ..linear.parameters import Parameters
 from ..linear.training import Fit, train
 from ..models import KernelModel, LinearModel, Model
+from ..models.scaling import multiplied
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of, matrix_on, scaled
+from .rows import Vector, factors_of, matrix_on
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -99,7 +100,7 @@ def _train_kernel(
     from ..kernel.factor import KernelFactor
     from ..kernel.training import train_kernel
 
-    X = scaled(rows.X, factors)
+    X = multiplied(rows.X, factors)
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
         factor,

@@ -74,6 +74,5 @@ class KernelModel:
             raise ValueError(f"X has {X.shape[1]} features but the model has {self.n_features}")
         if isinstance(X, np.ndarray):
             X = np.ascontiguousarray(X)
-        if self.scale is not None:
-            X = multiplied(X, self.scale)
+        X = multiplied(X, self.scale)
         return self.kernel.scores(X, self.support_vectors, self.dual_coef, n_threads)

@@ -68,8 +68,10 @@ def _spread(X: Any, scale: str) -> Vector:
     return spread
 
 
-def multiplied(X: Any, factors: Vector) -> Any:
-    """Return rows, an array or CSR matrix, with each feature multiplied by its factor."""
+def multiplied(X: Any, factors: Vector | None) -> Any:
+    """Return rows, an array or CSR matrix, with each feature times its factor, if there are any."""
+    if factors is None:
+        return X
     if isinstance(X, np.ndarray):
         return X * factors
     X = X.copy()
