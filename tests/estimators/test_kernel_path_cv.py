@@ -220,8 +220,10 @@ def test_rows_that_are_all_equal_have_a_path_without_events():
 def test_folds_without_pairs_are_left_out(problem):
     X, y, qid = problem
     folds = [(qid != 0, qid == 0), (qid != 1, np.arange(60) == 0)]
-    with pytest.warns(UserWarning, match="fold 1 is left out: its validation rows have no pref"):
+    message = "fold 1 is left out: its validation rows have no preference pairs"
+    with pytest.warns(UserWarning, match=message) as seen:
         model = KernelRankSVMPathCV(gammas=0.2, cv=folds, n_lambdas=9).fit(X, y, qid)
+    assert [warning.filename for warning in seen] == [__file__]
     assert np.isnan(model.cv_results_["split1_test_score"]).all()
     np.testing.assert_array_equal(
         model.cv_results_["mean_test_score"], model.cv_results_["split0_test_score"]

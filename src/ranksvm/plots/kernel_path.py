@@ -257,7 +257,7 @@ class PathScoreDisplay:
         ----------
         path : RegularizationPath
         X, y, qid, metric
-            As for `RegularizationPath.validation_errors`; less is better.
+            As for `ranksvm.RegularizationPath.validation_errors`; less is better.
         name, ax, **kwargs
             As for `from_estimator`.
         """

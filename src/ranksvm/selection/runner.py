@@ -126,7 +126,7 @@ def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
                 f"fold {k} is left out: its {' and '.join(lacking)} rows have no preference pairs; "
                 "use fewer folds",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
     if not kept:
         raise ValueError(
