@@ -56,25 +56,25 @@ $(VENV)/.ready-docs: $(READY)
 	@touch $@
 
 # Into build/benchmarks: everything, one published figure or table; or figures from there into docs.
-bench: SCRIPT := all.py
-bench-fig1: SCRIPT := airola_fig1.py
-bench-convergence: SCRIPT := lee_lin_convergence.py
-bench-dual: SCRIPT := lee_lin_dual.py
-bench-pswx: SCRIPT := jin_lin_pswx.py
-bench-path: SCRIPT := zapien_path.py
-bench-docs: SCRIPT := publish.py
+bench: SCRIPT := all
+bench-fig1: SCRIPT := airola_fig1
+bench-convergence: SCRIPT := lee_lin_convergence
+bench-dual: SCRIPT := lee_lin_dual
+bench-pswx: SCRIPT := jin_lin_pswx
+bench-path: SCRIPT := zapien_path
+bench-docs: SCRIPT := publish
 
 bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs: $(VENV)/.ready-bench
-	@$(BIN)/python benchmarks/$(SCRIPT) $(ARGS)
+	@$(BIN)/python -m benchmarks.$(SCRIPT) $(ARGS)
 
 # On a GPU, by PyTorch or CuPy, whichever is installed; a sentence where there is none.
 bench-gpu: $(READY)
-	@$(BIN)/python benchmarks/gpu.py $(ARGS)
+	@$(BIN)/python -m benchmarks.gpu $(ARGS)
 
 # The hot paths of the revision BASE against those of the last commit.
 bench-revisions: $(READY)
 	@test -n "$(BASE)" || { echo "name the revision to compare with: make bench-revisions BASE=..."; exit 1; }
-	@$(BIN)/python benchmarks/revisions.py $(BASE) $(HEAD)
+	@$(BIN)/python -m benchmarks.revisions $(BASE) $(HEAD)
 
 $(VENV)/.ready-bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"

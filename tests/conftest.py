@@ -1,15 +1,11 @@
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import places
-
-# The parts of the benchmarks are tested, too.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 # Where a failure must mean that the change is at fault, examples are the same every time; at a desk
 # they vary.

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 
+from benchmarks.systems import Report, System
+from benchmarks.task import Task
 from ranksvm import RankSVM
 from ranksvm.linear.training import ConvergenceWarning
-from systems import Report, System
-from task import Task
 
 
 class PSWX(System):
