@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles what it imports; pip would compile everything.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 READY := $(VENV)/.ready
 READY_TEST := $(VENV)/.ready-test
 # Folders change when modules come or go, which an editable installation must be told.
@@ -19,10 +20,10 @@ demo: $(READY)
 
 # The same examples everywhere, on two processors; TESTS=tests/pairs names some of the tests.
 TESTS ?= tests
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore tests/benchmarks
 
 test: $(READY_TEST) lint
-	@$(PYTEST) $(TESTS) --ignore tests/benchmarks
+	@$(PYTEST) $(TESTS)
 	@mkdir -p build
 	@if printf 'int main() {}' | c++ -fsanitize=address,undefined -x c++ -o build/sanitized - 2>/dev/null; \
 	then $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
@@ -33,7 +34,7 @@ FACTOR ?= 20
 EXPLORE_SECONDS ?= 600
 
 explore: $(READY_TEST)
-	@EXPLORE=$(FACTOR) $(PYTEST) $(TESTS) -m hypothesis
+	@EXPLORE=$(FACTOR) $(PYTEST) $(TESTS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(EXPLORE_SECONDS)
 	@if $(MAKE) --dry-run sanitize >/dev/null 2>&1; then $(MAKE) --no-print-directory sanitize; fi
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import pairwise
 import places
 from strategies import FACTOR
 
@@ -23,6 +24,13 @@ settings.load_profile("ranksvm")
 # A job in the background of a shell ignores Ctrl-C, and so would all that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Where parameters multiply, every pair of them is enough, but for `make explore`."""
+    if "EXPLORE" not in os.environ:
+        items[:], spared = pairwise.thinned(items)
+        config.hook.pytest_deselected(items=spared)
 
 
 @pytest.fixture(scope="session")

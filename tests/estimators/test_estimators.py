@@ -241,5 +241,5 @@ def test_bad_data_is_named(wine):
 
 
 def test_the_example_in_the_docstring():
-    result = doctest.testmod(estimators)
+    result = doctest.testmod(estimators.rank_svm)
     assert (result.attempted, result.failed) == (4, 0)

@@ -115,7 +115,7 @@ def test_what_is_not_on_the_list_is_refused_by_name(
 def test_objects_are_refused_by_name(tmp_path):
     from ranksvm import RankSVM
 
-    with pytest.raises(DataError, match=r"asks for 'ranksvm\.estimators\.RankSVM"):
+    with pytest.raises(DataError, match=r"asks for 'ranksvm\.estimators\.rank_svm\.RankSVM"):
         load(tmp_path, RankSVM(), allow_pickle=True)
 
 
