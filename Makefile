@@ -2,12 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Python compiles what it imports; pip would compile everything.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 READY := $(VENV)/.ready
+READY_TEST := $(VENV)/.ready-test
 # Folders change when modules come or go, which an editable installation must be told.
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
-.PHONY: demo test lint format docs fuzz clean \
+.PHONY: demo test test-bench explore lint format docs fuzz clean \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs \
   bench-revisions bench-gpu
 .DELETE_ON_ERROR:
@@ -15,20 +18,33 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
 demo: $(READY)
 	@$(BIN)/python examples/demo.py demo
 
-test: $(READY) lint
-	@$(BIN)/python -m pytest -q
+# The same examples everywhere, on two processors; TESTS=tests/pairs names some of the tests.
+TESTS ?= tests
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore tests/benchmarks
+
+test: $(READY_TEST) lint
+	@$(PYTEST) $(TESTS)
 	@mkdir -p build
 	@if printf 'int main() {}' | c++ -fsanitize=address,undefined -x c++ -o build/sanitized - 2>/dev/null; \
 	then $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
 	else echo "the compiler has no sanitizers: the parser was not fuzzed"; fi
 
-lint: $(READY)
+# Other examples every time, FACTOR times as many, and hostile text for so many seconds.
+FACTOR ?= 20
+EXPLORE_SECONDS ?= 600
+
+explore: $(READY_TEST)
+	@EXPLORE=$(FACTOR) $(PYTEST) $(TESTS)
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(EXPLORE_SECONDS)
+	@if $(MAKE) --dry-run sanitize >/dev/null 2>&1; then $(MAKE) --no-print-directory sanitize; fi
+
+lint: $(READY_TEST)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run --Werror cpp/*.?pp cpp/*/*.?pp
 
-format: $(READY)
+format: $(READY_TEST)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/clang-format -i cpp/*.?pp cpp/*/*.?pp
@@ -46,39 +62,40 @@ $(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/thread_pool.?pp) cpp
 	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/thread_pool.cpp -o $@
 
 # The site, in build/docs; every warning is an error, and every example is run.
-docs: $(VENV)/.ready-docs
+docs: $(READY_TEST) $(VENV)/.ready-docs
 	@$(BIN)/python -m sphinx --builder html --nitpicky --fail-on-warning --keep-going --quiet \
 	  --jobs auto docs build/docs
 	@echo "Written: build/docs/index.html"
 
-$(VENV)/.ready-docs: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
+# What is added to the installed package, without another compilation.
+$(VENV)/.ready-%: $(READY)
+	@$(PIP) "ranksvm[$*]"
 	@touch $@
 
 # Into build/benchmarks: everything, one published figure or table; or figures from there into docs.
-bench: SCRIPT := all.py
-bench-fig1: SCRIPT := airola_fig1.py
-bench-convergence: SCRIPT := lee_lin_convergence.py
-bench-dual: SCRIPT := lee_lin_dual.py
-bench-pswx: SCRIPT := jin_lin_pswx.py
-bench-path: SCRIPT := zapien_path.py
-bench-docs: SCRIPT := publish.py
+bench: SCRIPT := all
+bench-fig1: SCRIPT := airola_fig1
+bench-convergence: SCRIPT := lee_lin_convergence
+bench-dual: SCRIPT := lee_lin_dual
+bench-pswx: SCRIPT := jin_lin_pswx
+bench-path: SCRIPT := zapien_path
+bench-docs: SCRIPT := publish
 
+bench: test-bench
 bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs: $(VENV)/.ready-bench
-	@$(BIN)/python benchmarks/$(SCRIPT) $(ARGS)
+	@$(BIN)/python -m benchmarks.$(SCRIPT) $(ARGS)
+
+test-bench: $(READY_TEST) $(VENV)/.ready-bench
+	@$(BIN)/python -m pytest -q tests/benchmarks
 
 # On a GPU, by PyTorch or CuPy, whichever is installed; a sentence where there is none.
 bench-gpu: $(READY)
-	@$(BIN)/python benchmarks/gpu.py $(ARGS)
+	@$(BIN)/python -m benchmarks.gpu $(ARGS)
 
 # The hot paths of the revision BASE against those of the last commit.
 bench-revisions: $(READY)
 	@test -n "$(BASE)" || { echo "name the revision to compare with: make bench-revisions BASE=..."; exit 1; }
-	@$(BIN)/python benchmarks/revisions.py $(BASE) $(HEAD)
-
-$(VENV)/.ready-bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,bench]"
-	@touch $@
+	@$(BIN)/python -m benchmarks.revisions $(BASE) $(HEAD)
 
 $(READY): $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -87,10 +104,9 @@ $(READY): $(SOURCES)
 	  2>/dev/null || { echo "Python's venv or headers are missing; on Debian: apt install python3-venv python3-dev"; exit 1; }
 	@c++ --version >/dev/null 2>&1 || \
 	  { echo "a C++ compiler is missing; on Debian: apt install g++"; exit 1; }
-	@echo "setting up $(VENV) (a minute or two; once)"
+	@echo "setting up $(VENV) (about a minute; once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --config-settings=cmake.define.RANKSVM_WERROR=ON --editable ".[test]"
+	@$(PIP) --config-settings=cmake.define.RANKSVM_WERROR=ON --editable ".[plot]"
 	@cp $(VENV)/lib/python*/site-packages/ranksvm/_core.pyi src/ranksvm/  # for mypy
 	@touch $@
 

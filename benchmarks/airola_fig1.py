@@ -1,7 +1,7 @@
 """
 Fig. 1 of Airola, Pahikkala and Salakoski (2011): cost, runtime and test error against rows.
 
-    python benchmarks/airola_fig1.py [--rows 128000] [--limit 20]
+    python -m benchmarks.airola_fig1 [--rows 128000] [--limit 20]
 
 Text-like rows with the shape of RCV1 and a real-valued label each, in one ranking: 1,000 rows,
 2,000 and so on, as far as asked for; theirs end at 512,000. The objective is theirs, ``(1/N) sum
@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from datasets.text_like import make_text_like
-from race import FINISHED, OUT_OF_TIME, race
-from report import Page, new_figure, slope, styles
-from scaling import draw_guide, logarithmic_rows, slope_legend
-from systems import registry
-from task import Judge, Rows, Task
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.race import FINISHED, OUT_OF_TIME, race
+from benchmarks.report import Page, new_figure, slope, styles
+from benchmarks.scaling import draw_guide, logarithmic_rows, slope_legend
+from benchmarks.systems import registry
+from benchmarks.task import Judge, Rows, Task
 
 LEAST_ROWS = 1_000
 TEST_ROWS = 20_000

@@ -1,7 +1,7 @@
 """
 Run every benchmark, at sizes that end within half an hour, and write one page that leads to all.
 
-    python benchmarks/all.py [SCRIPT ...]
+    python -m benchmarks.all [SCRIPT ...]
 
 The page is build/benchmarks/index.md. It links the pages of the figures and holds the tables of the
 other benchmarks. Larger sizes are the defaults of the scripts, or their arguments. A script that
@@ -22,31 +22,30 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import machine_line, table_lines
-from report import FOLDER
+from benchmarks.harness import machine_line, table_lines
+from benchmarks.report import FOLDER
 
 COMMANDS = (
-    "airola_fig1.py --rows 64000 --limit 10",
-    "lee_lin_convergence.py",
-    "lee_lin_dual.py",
-    "jin_lin_pswx.py --limit 5",
-    "zapien_path.py --repeats 1",
-    "counting.py --rows 128000 --limit 0.5",
-    "small.py --repeats 7",
-    "sweep.py --rows 128000 --repeats 5",
-    "files.py --rows 36000",
-    "text_like.py --repeats 3",
-    "web_like.py --repeats 3",
-    "web_like.py --rows 723421 --queries 6000 --repeats 1",
-    "hinge.py --repeats 1 --limit 5 --rows-large 128000",
-    "survival.py --repeats 1",
-    "grid.py --rows 5000 --repeats 1",
-    "cross_validation.py --rows 12000 --repeats 1",
-    "kernel.py --rows 500 2000 --iterations 20 --repeats 1",
-    "metrics.py --repeats 3",
-    "ranking_quality.py --folds 1",
+    "airola_fig1 --rows 64000 --limit 10",
+    "lee_lin_convergence",
+    "lee_lin_dual",
+    "jin_lin_pswx --limit 5",
+    "zapien_path --repeats 1",
+    "counting --rows 128000 --limit 0.5",
+    "small --repeats 7",
+    "sweep --rows 128000 --repeats 5",
+    "files --rows 36000",
+    "text_like --repeats 3",
+    "web_like --repeats 3",
+    "web_like --rows 723421 --queries 6000 --repeats 1",
+    "hinge --repeats 1 --limit 5 --rows-large 128000",
+    "survival --repeats 1",
+    "grid --rows 5000 --repeats 1",
+    "cross_validation --rows 12000 --repeats 1",
+    "kernel --rows 500 2000 --iterations 20 --repeats 1",
+    "metrics --repeats 3",
+    "ranking_quality --folds 1",
 )
-HERE = Path(__file__).parent
 LINES_OF_ERROR = 15
 GRACE = 5.0  # seconds in which a script that is interrupted must end
 
@@ -93,7 +92,7 @@ class Result:
 def main() -> int:
     """Run the scripts one after the other; the page grows as they end."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    parser.add_argument("scripts", nargs="*", help="only these, such as counting.py")
+    parser.add_argument("scripts", nargs="*", help="only these, such as counting")
     parser.add_argument("--limit", type=float, default=400, help="seconds that a script may take")
     parser.add_argument("--total", type=float, default=1800, help="seconds that all may take")
     args = parser.parse_args()
@@ -121,7 +120,7 @@ def run(command: str, limit: float) -> Result:
     script, *options = shlex.split(command)
     start = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, HERE / script, *options],
+        [sys.executable, "-m", f"benchmarks.{script}", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """
 Time of sweeps on arrays of other libraries, beside the compiled core.
 
-    python benchmarks/array_sweep.py [--device torch:cpu] [--rows 100000 1000000]
+    python -m benchmarks.array_sweep [--device torch:cpu] [--rows 100000 1000000]
 
 An evaluation is value and gradient of the squared hinge, with all that products need; a product is
 one of its Hessian with a vector. Scores and vectors are on the device, and stay there. The errors
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import THREADS, machine_line, medians, print_table
+from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.queries import QueryGroups

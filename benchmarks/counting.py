@@ -1,7 +1,7 @@
 """
 Cost of one iteration of cutting planes against the number of rows, for every way of counting pairs.
 
-    python benchmarks/counting.py [--rows 512000] [--threads 1]
+    python -m benchmarks.counting [--rows 512000] [--threads 1]
 
 An iteration is a sweep of the hinge loss over the scores, and ``X @ w`` and ``X.T @ u`` for sparse,
 text-like X. From sweep to sweep the scores change by one per cent of their spread, as they do from
@@ -18,14 +18,14 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from datasets.text_like import make_text_like
-from datasets.web_like import LABEL_SHARES
-from harness import medians
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.web_like import LABEL_SHARES
+from benchmarks.harness import medians
+from benchmarks.report import Page, new_figure, slope, styles
+from benchmarks.scaling import draw_guide, logarithmic_rows, slope_legend
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS
 from ranksvm.pairs.losses import Hinge
-from report import Page, new_figure, slope, styles
-from scaling import draw_guide, logarithmic_rows, slope_legend
 
 LEAST_ROWS = 1_000
 PASSES = "X @ w, X.T @ u"

@@ -1,7 +1,7 @@
 """
 The choice of C: RankSVMCV over 20 values of C in 5 folds, against one fit, and a grid search.
 
-    python benchmarks/cross_validation.py [--rows 36000] [--repeats 5]
+    python -m benchmarks.cross_validation [--rows 36000] [--repeats 5]
 
 Rows by query, 46 features, with features of wildly different scales and with features from 0 to 1.
 The grid search trains as often, on copies of the rows and without warm starts, by fits that use all
@@ -16,9 +16,9 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from threadpoolctl import threadpool_limits
 
-from datasets.small import make_small
-from datasets.web_like import make_web_like
-from harness import THREADS, machine_line, medians, print_table, time_once
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.web_like import make_web_like
+from benchmarks.harness import THREADS, machine_line, medians, print_table, time_once
 from ranksvm import RankSVM, RankSVMCV
 
 ROWS_PER_QUERY, FEATURES = 120, 46

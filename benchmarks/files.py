@@ -1,7 +1,7 @@
 """
 Time of reading SVMlight files, against scikit-learn and against decompression alone.
 
-    python benchmarks/files.py [--rows 144000]
+    python -m benchmarks.files [--rows 144000]
 
 A dense, web-like file with numbers of six digits, and a sparse, text-like one. A megabyte is 10^6
 bytes of text, whatever the size of the compressed file. Peaks are those of a fresh process beyond
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from datasets.text_like import make_text_like
-from datasets.web_like import make_web_like
-from harness import (
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.web_like import make_web_like
+from benchmarks.harness import (
     THREADS,
     in_fresh_process,
     machine_line,

@@ -1,7 +1,7 @@
 """
 Training on a GPU: against published seconds, memory bandwidth and the compiled core.
 
-    python benchmarks/gpu.py [--device cuda] [--scale 1.0] [--repeats 3]
+    python -m benchmarks.gpu [--device cuda] [--scale 1.0] [--repeats 3]
 
 X is on the device before the clock starts, in float32. The data are made up, in the shapes of those
 of Jin and Lin (2014), table 1; their seconds are for the real ones, on a Tesla C2050 and on a CPU.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import machine_line, print_table, time_once
+from benchmarks.harness import machine_line, print_table, time_once
 from ranksvm import RankSVM
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.placement import copied, named_device

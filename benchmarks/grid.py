@@ -1,7 +1,7 @@
 """
 A grid of nine values of C: warm starts along it against each C on its own.
 
-    RANKSVM_DATA=FOLDER python benchmarks/grid.py [--rows 20000]
+    RANKSVM_DATA=FOLDER python -m benchmarks.grid [--rows 20000]
 
 C is ``1 / (2 lambda)`` for lambda from 1e-1 down to 1e-9, shared by all pairs. The hinge loss is
 trained to a gap of 1e-3 in the objective divided by C, the squared hinge loss to a relative gap of
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from datasets.real import find_real, load_real
-from datasets.text_like import make_text_like
-from harness import THREADS, machine_line, medians, print_table
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm import ConvergenceWarning, ranksvm_grid
 
 GRID = 0.5 * 10.0 ** np.arange(1, 10)

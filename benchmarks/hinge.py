@@ -1,7 +1,7 @@
 """
 Time of hinge training to absolute gaps, on the problems of published trainers.
 
-    RANKSVM_DATA=FOLDER python benchmarks/hinge.py [--repeats 3] [--rows-large 512000]
+    RANKSVM_DATA=FOLDER python -m benchmarks.hinge [--repeats 3] [--rows-large 512000]
 
 The objective is theirs, ``(1/N) sum over the N pairs of hinges + lambda |w|^2``, and so is the gap.
 The last row of each table is the method of TreeRSVM, made of the parts of this package: planes at
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from datasets.real import find_real, load_real
-from datasets.small import make_small
-from datasets.text_like import make_text_like
-from harness import THREADS, machine_line, medians, print_table
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters

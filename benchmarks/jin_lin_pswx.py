@@ -1,7 +1,7 @@
 """
 DCM, OST and P-SWX: Tables 2 and 3 and Figure 1 of Jin and Lin (2014), redrawn.
 
-    python benchmarks/jin_lin_pswx.py [--scale 1] [--letor FOLDER] [--command NAME=COMMAND]
+    python -m benchmarks.jin_lin_pswx [--scale 1] [--letor FOLDER] [--command NAME=COMMAND]
 
 Training times and pairwise accuracy on data made with the shapes of their Table 1, C = 1 for each
 pair, beside what they published. By default the large sets have a few per cent of their queries;
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets.letor_folders import letor_folder, load_letor
-from datasets.letor_shapes import SHAPES, make_letor_like
-from lee_lin_convergence import stopping_point
-from race import FINISHED, OUT_OF_TIME, Curve, race
-from report import Page, draw_curve, new_figure, styles
-from systems import System, registry
-from systems.command import Command
-from task import Judge, Rows, Task
+from benchmarks.datasets.letor_folders import letor_folder, load_letor
+from benchmarks.datasets.letor_shapes import SHAPES, make_letor_like
+from benchmarks.lee_lin_convergence import stopping_point
+from benchmarks.race import FINISHED, OUT_OF_TIME, Curve, race
+from benchmarks.report import Page, draw_curve, new_figure, styles
+from benchmarks.systems import System, registry
+from benchmarks.systems.command import Command
+from benchmarks.task import Judge, Rows, Task
 
 SCALES = {"MQ2007-list": 0.1, "MQ2008-list": 0.1, "MSLR-WEB10K": 0.05, "MSLR-WEB30K": 0.02}
 ENTRIES = (*((name, n) for n in (1, 2) for name in ("DCM", "OST", "ranksvm")), ("P-SWX", 1))

@@ -1,7 +1,7 @@
 """
 KernelRankSVM against the matrix operations that its cost is made of, and against scikit-survival.
 
-    RANKSVM_DATA=FOLDER python benchmarks/kernel.py [--rows 500 2000 5000] [--iterations 20 100]
+    RANKSVM_DATA=FOLDER python -m benchmarks.kernel [--rows 500 2000 5000] [--iterations 20 100]
 
 The kernel is ``exp(-gamma |x - z|^2)`` on standardised features with gamma = 1 / d and a tenth of
 it, C = 1. A fit includes the computation of the kernel. Beside it: the matrix of the kernel by
@@ -24,11 +24,11 @@ from scipy.linalg.lapack import dpotrf, dpstrf
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
-from datasets.real import find_real, load_real
-from harness import machine_line, medians, print_table
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.harness import machine_line, medians, print_table
+from benchmarks.survival import distinct_ranks
 from ranksvm import KernelRankSVM
 from ranksvm.pairs.losses import SquaredHinge
-from survival import distinct_ranks
 
 NAMES = ("abalone", "wine-white", "parkinsons")
 

@@ -1,7 +1,7 @@
 """
 Trust region against cutting planes: Figure II of Lee and Lin (2014, supplement), redrawn.
 
-    RANKSVM_DATA=FOLDER python benchmarks/lee_lin_convergence.py [--limit 5] [--C 1]
+    RANKSVM_DATA=FOLDER python -m benchmarks.lee_lin_convergence [--limit 5] [--C 1]
 
 Relative function value, pairwise accuracy and nDCG against iterations and against seconds. OST
 (Tree-TRON) minimises the squared hinge loss, TreeRSVM the hinge loss, each judged by the certified
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from datasets.letor_folders import letor_folder, load_letor
-from datasets.real import find_real, load_real
-from datasets.small import make_small
-from datasets.text_like import make_text_like
-from race import Curve, race
-from report import Page, draw_curve, new_figure, styles
-from systems import registry
-from task import Judge, Rows, Task
+from benchmarks.datasets.letor_folders import letor_folder, load_letor
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.race import Curve, race
+from benchmarks.report import Page, draw_curve, new_figure, styles
+from benchmarks.systems import registry
+from benchmarks.task import Judge, Rows, Task
 
 ENTRIES = {
     "OST, squared hinge": ("OST", "squared_hinge"),

@@ -1,7 +1,7 @@
 """
 The share of dual variables that are zero: Table I of Lee and Lin (2014, supplement), redone.
 
-    RANKSVM_DATA=FOLDER python benchmarks/lee_lin_dual.py [--rows 16000] [--scale 0.25]
+    RANKSVM_DATA=FOLDER python -m benchmarks.lee_lin_dual [--rows 16000] [--scale 0.25]
 
 With the squared hinge, the dual variable of a pair is ``2 C max(0, 1 - (s_i - s_j))`` at the
 optimum: zero where the pair is in order by a margin of 1 or more. They are not listed but counted,
@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from datasets.letor_folders import letor_folder, load_letor
-from datasets.letor_shapes import make_letor_like
-from datasets.real import find_real, load_real
-from datasets.small import make_small
-from datasets.text_like import make_text_like
+from benchmarks.datasets.letor_folders import letor_folder, load_letor
+from benchmarks.datasets.letor_shapes import make_letor_like
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.report import Page, draw_curve, new_figure, slope, styles
+from benchmarks.scaling import draw_guide, logarithmic_rows
+from benchmarks.task import Rows, Task
 from ranksvm import ConvergenceWarning, ranksvm_grid
-from report import Page, draw_curve, new_figure, slope, styles
-from scaling import draw_guide, logarithmic_rows
-from task import Rows, Task
 
 LARGEST_C = 2.0**20
 GRID = 2.0 ** np.arange(-20, 21, 4)

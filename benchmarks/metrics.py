@@ -1,7 +1,7 @@
 """
 Time of metrics over queries, as a ratio to one np.lexsort of the same rows.
 
-    python benchmarks/metrics.py [--rows 1000000] [--queries 10000]
+    python -m benchmarks.metrics [--rows 1000000] [--queries 10000]
 
 Scores are real numbers without ties, or eighths with many; labels are graded, 0 to 4.
 """
@@ -10,7 +10,7 @@ import argparse
 
 import numpy as np
 
-from harness import THREADS, machine_line, medians, print_table
+from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm.metrics import evaluate, metric_names
 
 ALL = [name.replace("[@k]", "@10").replace("@k", "@10") for name in metric_names()]

@@ -1,7 +1,7 @@
 """
 Time of each hot path by itself, as JSON: what `revisions.py` compares.
 
-    python benchmarks/micro.py [--only sweep]
+    python -m benchmarks.micro [--only sweep]
 
 One thread, and seconds of the process, so that a busy machine counts little; the best of several
 runs of each. A path that the installed ranksvm does not have is left out, with what it said.
@@ -15,7 +15,9 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,23 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import ranksvm
-from datasets.small import make_small
-from datasets.text_like import make_text_like
-from datasets.web_like import make_web_like
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.web_like import make_web_like
 
 COUNTINGS = ("merge", "levels", "joachims", "tree", "pairs")
 LEAST_SECONDS = 0.02  # of one measurement; quicker paths run several times
 # What a revision says that has no such module, function, parameter or choice.
 LACKING = (ImportError, AttributeError, TypeError, ValueError)
+# Where revisions have the parts that are no names of the package itself, the latest place first.
+PLACES = {
+    "DesignMatrix": ("ranksvm.linear.matrix", "ranksvm.design_matrix"),
+    "Kernel": ("ranksvm.kernel.kernels", "ranksvm.kernels"),
+    "KernelFactor": ("ranksvm.kernel.factor", "ranksvm.kernel_factor"),
+    "LinearObjective": ("ranksvm.linear.objective", "ranksvm.objective"),
+    "QueryGroups": ("ranksvm.pairs.queries", "ranksvm.queries"),
+    "SquaredHinge": ("ranksvm.pairs.losses", "ranksvm.pair_loss"),
+}
 Call = Callable[[], Any]
 
 
@@ -112,46 +123,52 @@ def text() -> tuple[Any, np.ndarray]:
     return make_text_like(rows=8_000)
 
 
+def part(name: str) -> Any:
+    """Find a part of the package wherever this revision has it."""
+    for place in PLACES[name]:
+        with suppress(ModuleNotFoundError):
+            return getattr(import_module(place), name)
+    raise ImportError(f"no {name} in {' or '.join(PLACES[name])}")
+
+
+def squared_hinge(y: np.ndarray, qid: np.ndarray | None = None, **choices: Any) -> Any:
+    """Make the loss of these labels as a function of the scores."""
+    return part("SquaredHinge")(y, part("QueryGroups").from_qid(qid, len(y)), **choices)
+
+
+def objective(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None, C: float) -> Any:
+    """Make the objective of these rows as a function of the weights."""
+    return part("LinearObjective")(part("DesignMatrix").from_array(X), squared_hinge(y, qid), C)
+
+
 def sweep(counting: str, rows: int) -> Call:
     """Find value and gradient at other scores, with five levels."""
-    from ranksvm.pairs.losses import SquaredHinge
-    from ranksvm.pairs.queries import QueryGroups
-
     rng = np.random.default_rng(0)
     y, scores = rng.integers(0, 5, rows), rng.standard_normal(rows)
-    groups = QueryGroups.from_qid(np.arange(rows) // 120, rows)
-    loss = SquaredHinge(y, groups, counting=counting)
+    loss = squared_hinge(y, np.arange(rows) // 120, counting=counting)
     return lambda: loss.evaluate(scores).gradient
 
 
 def long_sweep(counting: str) -> Call:
     """Find value and gradient of one long query, each label different."""
-    from ranksvm.pairs.losses import SquaredHinge
-
     latent, noise = np.random.default_rng(0).standard_normal((2, 60_000))
-    loss = SquaredHinge(latent, counting=counting)
+    loss = squared_hinge(latent, counting=counting)
     return lambda: loss.evaluate(5 * (latent + noise)).gradient
 
 
 def laplacian(columns: int | None) -> Call:
     """Multiply by the Hessian at fixed scores."""
-    from ranksvm.pairs.losses import SquaredHinge
-    from ranksvm.pairs.queries import QueryGroups
-
     _, y, qid = web()
     rng = np.random.default_rng(0)
-    loss = SquaredHinge(y, QueryGroups.from_qid(qid, len(y)))
-    evaluation = loss.evaluate(rng.standard_normal(len(y)))
+    evaluation = squared_hinge(y, qid).evaluate(rng.standard_normal(len(y)))
     v = rng.standard_normal(len(y) if columns is None else (len(y), columns))
     return lambda: evaluation.hessian_product(v)
 
 
 def product(kind: str, method: str) -> Call:
     """Pass over X once."""
-    from ranksvm.linear.design_matrix import DesignMatrix
-
     X = text()[0] if kind == "CSR" else web()[0].astype(kind.split()[-1])
-    matrix = DesignMatrix.from_array(X)
+    matrix = part("DesignMatrix").from_array(X)
     vector = np.random.default_rng(0).standard_normal(X.shape[method == "dot"])
     return lambda: getattr(matrix, method)(vector)
 
@@ -194,25 +211,16 @@ def simplex_qp() -> Call:
 
 def hessian(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None) -> Call:
     """Form the Hessian in weight space, in single precision as Newton's method wants it."""
-    from ranksvm.linear.design_matrix import DesignMatrix
-    from ranksvm.linear.objective import LinearObjective
-    from ranksvm.pairs.losses import SquaredHinge
-    from ranksvm.pairs.queries import QueryGroups
-
-    loss = SquaredHinge(y, QueryGroups.from_qid(qid, len(y)))
-    objective = LinearObjective(DesignMatrix.from_array(X), loss, 1e-3)
-    evaluation = objective.evaluate(1e-3 / X.std(axis=0))
+    evaluation = objective(X, y, qid, 1e-3).evaluate(1e-3 / X.std(axis=0))
     evaluation.scaled_hessian(np.float32)  # standardises X, which only the first step has to
     return lambda: evaluation.scaled_hessian(np.float32)
 
 
 def pivoted_cholesky() -> Call:
     """Find the features of a kernel."""
-    from ranksvm.kernel.factor import KernelFactor
-    from ranksvm.kernel.kernels import Kernel
-
     X = make_small(rows=1_500, queries=50)[0]
-    return lambda: KernelFactor(Kernel("rbf", gamma=0.2), X, 1e9).refine(1e-3)
+    KernelFactor, kernel = part("KernelFactor"), part("Kernel")("rbf", gamma=0.2)
+    return lambda: KernelFactor(kernel, X, 1e9).refine(1e-3)
 
 
 def path_events() -> Call:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from benchmarks.systems import System
+from benchmarks.task import Rows, Task
 from ranksvm.pairs.queries import QueryGroups
-from systems import System
-from task import Rows, Task
 
 Fitted = TypeVar("Fitted")
 

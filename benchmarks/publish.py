@@ -1,7 +1,7 @@
 """
 Copy the figures of docs/benchmarks.rst from build/benchmarks to docs/benchmarks.
 
-    python benchmarks/publish.py
+    python -m benchmarks.publish
 
 Beside those of each benchmark goes the line that says where and when it ran. What was not run since
 stays as it is in docs.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from report import FOLDER
+from benchmarks.report import FOLDER
 
 DOCS = Path(__file__).parents[1] / "docs"
 COLORS = 256  # as many as lines and letters need, at a third of the size

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from harness import peak_memory
-from systems import System
-from task import CACHE, Judge, Rows, Task
+from benchmarks.harness import peak_memory
+from benchmarks.systems import System
+from benchmarks.task import CACHE, Judge, Rows, Task
 
 SPACING = 1.03  # of the times at which weights are kept, once there are many
 START_LIMIT = 300.0  # seconds in which a process must have loaded its libraries

@@ -1,7 +1,7 @@
 """
 Quality and time of rankers on held-out queries: linear machines, boosted trees, transformed pairs.
 
-    RANKSVM_DATA=FOLDER python benchmarks/ranking_quality.py [--folds 5]
+    RANKSVM_DATA=FOLDER python -m benchmarks.ranking_quality [--folds 5]
 
 `lightgbm-lambdarank` with its own test set, and the five folds of `ClueWeb09-webis`, each the test
 set of a model that is trained on the other four. Every system has its default parameters, which
@@ -19,13 +19,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from datasets.real import find_real, load_real
-from harness import machine_line, print_table, time_once
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.harness import machine_line, print_table, time_once
+from benchmarks.systems.peer_lightgbm import fit_lambdarank
+from benchmarks.systems.peer_pairs_sklearn import fit_logistic_regression
+from benchmarks.systems.peer_xgboost import fit_pairwise
+from benchmarks.task import Rows
 from ranksvm import RankSVM, RankSVMCV, evaluate
-from systems.peer_lightgbm import fit_lambdarank
-from systems.peer_pairs_sklearn import fit_logistic_regression
-from systems.peer_xgboost import fit_pairwise
-from task import Rows
 
 METRICS = ("ndcg@10", "pairwise_accuracy")
 N_THREADS = 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import machine_line, table_lines
+from benchmarks.harness import machine_line, table_lines
 
 FOLDER = Path("build/benchmarks")
 # The palette of Okabe and Ito (2008), which people with any colour vision tell apart.

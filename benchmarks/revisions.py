@@ -1,7 +1,7 @@
 """
 The hot paths of two git revisions, on this machine, by ratio.
 
-    python benchmarks/revisions.py BASE [HEAD]      (make bench-revisions BASE=v0.1.0)
+    python -m benchmarks.revisions BASE [HEAD]      (make bench-revisions BASE=v0.1.0)
 
 Both are built, each into a folder of its own, and the `micro.py` of the current checkout runs with
 one and the other by turns. In every round the base runs twice, and how these two differ tells how
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import machine_line, print_table
+from benchmarks.harness import machine_line, print_table
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDS = ROOT / "build" / "revisions"
@@ -97,9 +97,9 @@ def measure(package: Path, only: str = "") -> dict[str, Any]:
     """Run `micro.py` with the ranksvm in this folder."""
     # Without site (-S), the editable installation in this environment does not get in first.
     folders = [str(package), *{sysconfig.get_path(name) for name in ("purelib", "platlib")}]
-    command = [sys.executable, "-S", Path(__file__).with_name("micro.py"), "--only", only]
+    command = [sys.executable, "-S", "-m", "benchmarks.micro", "--only", only]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
     result: dict[str, Any] = json.loads(done.stdout)
     if Path(result["package"]) != package / "ranksvm":
         raise RuntimeError(f"measured {result['package']} in place of {package / 'ranksvm'}")

@@ -1,7 +1,7 @@
 """
 What a user feels on small data: a fit in milliseconds, the command's help, the import.
 
-    python benchmarks/small.py
+    python -m benchmarks.small
 """
 
 import argparse
@@ -12,8 +12,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from datasets.small import make_small
-from harness import THREADS, machine_line, medians, print_table, process
+from benchmarks.datasets.small import make_small
+from benchmarks.harness import THREADS, machine_line, medians, print_table, process
 from ranksvm import RankSVM
 
 

@@ -1,7 +1,7 @@
 """
 Against scikit-survival's FastSurvivalSVM on `protein`, where both minimise the same function.
 
-    RANKSVM_DATA=FOLDER python benchmarks/survival.py
+    RANKSVM_DATA=FOLDER python -m benchmarks.survival
 
 With all events observed and ``rank_ratio=1`` it minimises ``0.5 |w|^2 + alpha / 2 * sum over pairs
 of squared hinges``, so alpha = 2 C. It counts equal times as pairs, in an order drawn at random;
@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from datasets.real import find_real, load_real
-from harness import machine_line, medians, print_table
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.harness import machine_line, medians, print_table
+from benchmarks.systems.peer_scikit_survival import make_survival_svm, survival_times
 from ranksvm import RankSVM
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SquaredHinge
-from systems.peer_scikit_survival import make_survival_svm, survival_times
 
 C = 1e-4
 

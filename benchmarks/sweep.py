@@ -1,7 +1,7 @@
 """
 Time of one sweep: value and gradient of the squared hinge over one query.
 
-    python benchmarks/sweep.py [--rows 512000]
+    python -m benchmarks.sweep [--rows 512000]
 
 The situation is a solver's: the scores are those of the previous step, changed by one per cent of
 their spread. How the scores relate to the labels, and how many margins they span, decide how many
@@ -14,8 +14,8 @@ import itertools
 
 import numpy as np
 
-from datasets.web_like import LABEL_SHARES
-from harness import THREADS, machine_line, print_table, time_once
+from benchmarks.datasets.web_like import LABEL_SHARES
+from benchmarks.harness import THREADS, machine_line, print_table, time_once
 from ranksvm.pairs.losses import SquaredHinge
 
 CORRELATIONS = (0.0, 0.5, 0.95)

@@ -1,7 +1,7 @@
 """
 Time to a gap of 1e-3 on sparse, text-like data with a label per document.
 
-    python benchmarks/text_like.py [--rows 64000]
+    python -m benchmarks.text_like [--rows 64000]
 
 The unit is one pass of SciPy, which knows one thread: ``X @ w`` and ``X.T @ u``.
 """
@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from datasets.text_like import make_text_like
-from harness import THREADS, machine_line, medians, print_table
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm import RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
 

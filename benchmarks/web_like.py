@@ -1,7 +1,7 @@
 """
 Time and memory of an exact fit on dense, badly scaled, web-like data.
 
-    python benchmarks/web_like.py [--rows 144000] [--queries 1200]
+    python -m benchmarks.web_like [--rows 144000] [--queries 1200]
 
 The unit is one ``X.T @ X`` by NumPy in the same process: what forming the matrix of a linear
 regression costs.
@@ -12,8 +12,15 @@ import argparse
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from datasets.web_like import make_web_like
-from harness import THREADS, in_fresh_process, machine_line, medians, peak_memory, print_table
+from benchmarks.datasets.web_like import make_web_like
+from benchmarks.harness import (
+    THREADS,
+    in_fresh_process,
+    machine_line,
+    medians,
+    peak_memory,
+    print_table,
+)
 from ranksvm import RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
 

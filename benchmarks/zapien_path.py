@@ -1,7 +1,7 @@
 """
 The regularization path of the kernel RankSVM: Zapien et al. (2009), redone, and its price.
 
-    RANKSVM_DATA=FOLDER python benchmarks/zapien_path.py [--trials 10] [--repeats 3]
+    RANKSVM_DATA=FOLDER python -m benchmarks.zapien_path [--trials 10] [--repeats 3]
 
 Rows are standardised, by the training rows where there are others. The kernel is rbf with gamma = 1
 / features, and a path runs from its first lambda down to a thousandth of it. Seconds are of one
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from datasets.real import find_real, load_real
+from benchmarks.datasets.real import find_real, load_real
+from benchmarks.report import Page, new_figure, slope, styles
 from ranksvm import (
     ConvergenceWarning,
     KernelRankSVM,
@@ -27,7 +28,6 @@ from ranksvm import (
     regularization_path,
 )
 from ranksvm.plots import BoundaryDisplay
-from report import Page, new_figure, slope, styles
 
 PAPER_NAMES = {"mixture": "Mixtures", "auto-mpg": "Auto", "pima": "Diabetes", "wdbc": "Cancer"}
 # Rows to train with, to validate with and to test with: their Table 2, where the rows and the pairs

@@ -1,23 +1,22 @@
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import pairwise
 import places
+from strategies import FACTOR
 
-# The parts of the benchmarks are tested, too.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
-
-# Where a failure must mean that the change is at fault, examples are the same every time; at a desk
-# they vary.
+# A failure must mean that the change is at fault: examples are the same every time.  `make explore`
+# looks for others.
 settings.register_profile(
     "ranksvm",
     deadline=None,
-    derandomize="CI" in os.environ,
-    max_examples=100,
+    derandomize="EXPLORE" not in os.environ,
+    database=None,
+    max_examples=100 * FACTOR,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ranksvm")
@@ -25,6 +24,13 @@ settings.load_profile("ranksvm")
 # A job in the background of a shell ignores Ctrl-C, and so would all that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Where parameters multiply, every pair of them is enough, but for `make explore`."""
+    if "EXPLORE" not in os.environ:
+        items[:], spared = pairwise.thinned(items)
+        config.hook.pytest_deselected(items=spared)
 
 
 @pytest.fixture(scope="session")

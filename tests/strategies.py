@@ -4,12 +4,15 @@ Scores are multiples of 1/8, wherever they lie: margins are then exact, many are
 whether a pair is active is never a matter of rounding.
 """
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
+FACTOR = int(os.environ.get("EXPLORE") or 1)  # so many times as many examples, by `make explore`
 FAR = 1e6
 EXTREME_LABELS = [
     -1e150,
@@ -23,6 +26,11 @@ EXTREME_LABELS = [
     np.nextafter(1, 2),
     1e150,
 ]
+
+
+def examples(number):
+    """Try so many examples; without it, a hundred."""
+    return settings(max_examples=FACTOR * number)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from benchmarks.task import Rows
 from ranksvm import load_svmlight
-from task import Rows
 
 VARIABLE = "RANKSVM_LETOR"
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from datasets.small import span_unit_interval
-from datasets.web_like import LABEL_SHARES, grades, make_documents
-from task import Rows
+from benchmarks.datasets.small import span_unit_interval
+from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_documents
+from benchmarks.task import Rows
 
 TEST_SHARE = 1 / 3  # of the training queries, as in the folds of LETOR
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from datasets.web_like import make_web_like
+from benchmarks.datasets.web_like import make_web_like
 
 
 def make_small(

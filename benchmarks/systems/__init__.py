@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from benchmarks.task import Task
 from ranksvm.solvers import Iteration, Progress
-from task import Task
 
 Report = Callable[..., None]
 

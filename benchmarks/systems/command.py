@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from peers import by_query, timed
+from benchmarks.peers import by_query, timed
+from benchmarks.systems import Report, System
+from benchmarks.task import LOSSES, Task
 from ranksvm import dump_svmlight, load_model
-from systems import Report, System
-from task import LOSSES, Task
 
 FIELDS = ("data", "model", "C", "C_rank", "tol")
 TOLERANCES = tuple(10.0**-k for k in range(1, 10))

@@ -1,8 +1,8 @@
 """DCMRankSVM (Lee and Lin 2014): a trust-region Newton method, and direct counting."""
 
+from benchmarks.systems import Report, System, progress
+from benchmarks.task import Task
 from ranksvm.solvers import trust_region
-from systems import Report, System, progress
-from task import Task
 
 
 class DCM(System):

@@ -1,6 +1,6 @@
 """OSTRankSVM, or Tree-TRON (Lee and Lin 2014): a trust-region Newton method, and a tree."""
 
-from systems.dcm import DCM
+from benchmarks.systems.dcm import DCM
 
 
 class OST(DCM):

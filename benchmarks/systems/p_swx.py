@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 
+from benchmarks.systems import Report, System
+from benchmarks.task import Task
 from ranksvm import ConvergenceWarning, RankSVM
-from systems import Report, System
-from task import Task
 
 
 class PSWX(System):

@@ -1,6 +1,6 @@
 """PairRSVM, the baseline of Airola, Pahikkala and Salakoski (2011): every pair is looked at."""
 
-from systems.tree_rsvm import TreeRSVM
+from benchmarks.systems.tree_rsvm import TreeRSVM
 
 
 class PairRSVM(TreeRSVM):

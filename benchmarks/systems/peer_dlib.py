@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from peers import Peer, by_query, timed
-from systems import Report
-from task import Task
+from benchmarks.peers import Peer, by_query, timed
+from benchmarks.systems import Report
+from benchmarks.task import Task
 
 EPSILONS = tuple(10.0**-k for k in range(9))
 

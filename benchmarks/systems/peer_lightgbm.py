@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from peers import Peer, by_query, rows_to_score
-from systems import Report
-from task import LARGEST_GRADE, Rows, Task
+from benchmarks.peers import Peer, by_query, rows_to_score
+from benchmarks.systems import Report
+from benchmarks.task import LARGEST_GRADE, Rows, Task
 
 LARGEST_QUERY = 10_000
 

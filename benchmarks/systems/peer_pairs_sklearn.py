@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from peers import Peer, timed
+from benchmarks.peers import Peer, timed
+from benchmarks.systems import Report
+from benchmarks.task import Rows, Task
 from ranksvm.kernel.path.graph import PreferenceGraph
 from ranksvm.pairs.queries import QueryGroups
-from systems import Report
-from task import Rows, Task
 
 MOST_BYTES = 2e9  # of the differences
 TOLERANCES = tuple(10.0**-k for k in range(1, 10))

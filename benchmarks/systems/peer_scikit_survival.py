@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from peers import Peer, timed
-from systems import Report
-from task import Task
+from benchmarks.peers import Peer, timed
+from benchmarks.systems import Report
+from benchmarks.task import Task
 
 
 class FastSurvivalSVM(Peer):

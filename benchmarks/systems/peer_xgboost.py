@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from peers import Peer, by_query, rows_to_score
-from systems import Report
-from task import Rows, Task
+from benchmarks.peers import Peer, by_query, rows_to_score
+from benchmarks.systems import Report
+from benchmarks.task import Rows, Task
 
 
 class PairwiseTrees(Peer):

@@ -11,13 +11,13 @@ from itertools import count
 import numpy as np
 from scipy import sparse
 
+from benchmarks.systems import Report, System
+from benchmarks.task import Task
 from ranksvm.kernel.path.graph import PreferenceGraph
 from ranksvm.linear.objective import LinearEvaluation, LinearObjective
 from ranksvm.pairs.losses import ROUNDING, SmoothEvaluation
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.solvers.line_search import line_search
-from systems import Report, System
-from task import Task
 
 SMALLEST_DECREMENT = 1e-6
 RESIDUAL = 1e-3  # at which conjugate gradients end, relatively

@@ -1,8 +1,8 @@
 """PRSVM+ (Chapelle and Keerthi 2010): the same Newton method without a matrix of pairs."""
 
-from systems import Report, System
-from systems.prsvm import truncated_newton
-from task import Task
+from benchmarks.systems import Report, System
+from benchmarks.systems.prsvm import truncated_newton
+from benchmarks.task import Task
 
 
 class PRSVMPlus(System):

@@ -1,9 +1,9 @@
 """The default of the library: the solver that suits the task, and its fastest way of counting."""
 
+from benchmarks.systems import Report, System, progress
+from benchmarks.task import Task
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import choose_solver
-from systems import Report, System, progress
-from task import Task
 
 
 class RanksvmAuto(System):

@@ -1,6 +1,6 @@
 """The method of SVM^rank (Joachims 2006), as Lee and Lin (2014, supplement II.2) give it."""
 
-from systems.tree_rsvm import TreeRSVM
+from benchmarks.systems.tree_rsvm import TreeRSVM
 
 
 class SvmRank(TreeRSVM):

@@ -1,8 +1,8 @@
 """TreeRSVM (Airola, Pahikkala and Salakoski 2011): planes at minimisers, a tree to count."""
 
+from benchmarks.systems import Report, System, progress
+from benchmarks.task import Task
 from ranksvm.solvers import bundle
-from systems import Report, System, progress
-from task import Task
 
 
 class TreeRSVM(System):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -13,6 +13,7 @@ from ranksvm.arrays.matrix import ArrayMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
+from strategies import examples
 
 STORAGES = {
     "dense64": np.array,
@@ -48,7 +49,7 @@ shapes = {"n": st.integers(1, 30), "d": st.integers(1, 9), "seed": st.integers(0
 
 
 @every_storage
-@settings(max_examples=50)
+@examples(50)
 @given(**shapes)
 def test_products_are_those_of_the_rows(device, storage, n, d, seed):
     X, rng = make_rows(seed, n, d)
@@ -71,7 +72,7 @@ def test_products_are_those_of_the_rows(device, storage, n, d, seed):
 
 
 @every_storage
-@settings(max_examples=50)
+@examples(50)
 @given(**shapes)
 def test_standardization_is_that_of_the_columns(device, storage, n, d, seed):
     X, _ = make_rows(seed, n, d)

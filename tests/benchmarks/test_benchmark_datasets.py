@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.datasets.letor_folders import letor_folder, load_letor
+from benchmarks.datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
+from benchmarks.datasets.small import make_small
+from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like
 from cases import make_loss
-from datasets.letor_folders import letor_folder, load_letor
-from datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
-from datasets.small import make_small
-from datasets.web_like import LABEL_SHARES, grades, make_web_like
 from ranksvm import dump_svmlight
 from ranksvm.files.svmlight import DataError
 from ranksvm.pairs.losses import Hinge

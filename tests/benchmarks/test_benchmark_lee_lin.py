@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-import lee_lin_convergence
-import lee_lin_dual
-from lee_lin_convergence import ENTRIES, PUBLISHED
-from race import Curve, Outcome
+from benchmarks import lee_lin_convergence, lee_lin_dual
+from benchmarks.lee_lin_convergence import ENTRIES, PUBLISHED
+from benchmarks.race import Curve, Outcome
+from benchmarks.task import Judge, Rows, Task
 from reference import enumerate_pairs
-from task import Judge, Rows, Task
 
 
 def make_rows(seed=0, n=60, d=3, queries=4):

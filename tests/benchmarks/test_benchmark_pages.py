@@ -2,21 +2,30 @@
 
 import os
 import time
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from PIL import Image
 
-import all as run_all
-import publish
-from airola_fig1 import CONTESTANTS, Run, cell, draw, slope_of
-from race import FINISHED, OUT_OF_TIME, UNABLE
+from benchmarks import all as run_all
+from benchmarks import publish
+from benchmarks.airola_fig1 import CONTESTANTS, Run, cell, draw, slope_of
+from benchmarks.race import FINISHED, OUT_OF_TIME, UNABLE
 
 
-def make_script(tmp_path, code):
-    path = tmp_path / "script.py"
-    path.write_text(code)
-    return str(path)
+@pytest.fixture
+def make_script(tmp_path, monkeypatch):
+    """A function that makes a script of benchmarks of its code, and returns its command."""
+
+    def make(code):
+        path = tmp_path / "benchmarks" / "script.py"
+        path.parent.mkdir()
+        path.write_text(code)
+        monkeypatch.chdir(tmp_path)
+        return "script"
+
+    return make
 
 
 def is_alive(pid):
@@ -28,29 +37,29 @@ def is_alive(pid):
         return file.read().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_tables_become_a_section(tmp_path):
-    command = make_script(tmp_path, "print('\\n## a table\\n\\n| x |')")
+def test_tables_become_a_section(make_script):
+    command = make_script("print('\\n## a table\\n\\n| x |')")
     result = run_all.run(f"{command} --rows 10", 60)
     assert result.trouble == ""
     assert result.section() == f"## {command} --rows 10\n\n### a table\n\n| x |"
 
 
-def test_a_page_of_its_own_is_linked(tmp_path):
+def test_a_page_of_its_own_is_linked(make_script, tmp_path):
     page = tmp_path / "fig1" / "fig1.md"
-    result = run_all.run(make_script(tmp_path, f"print('Written: {page}')"), 60)
+    result = run_all.run(make_script(f"print('Written: {page}')"), 60)
     assert result.row(tmp_path)[0].endswith("(fig1/fig1.md)")
     assert result.section() == ""
 
 
-def test_a_failure_is_shown(tmp_path):
-    result = run_all.run(make_script(tmp_path, "print('so far')\nraise ValueError('too bad')"), 60)
+def test_a_failure_is_shown(make_script):
+    result = run_all.run(make_script("print('so far')\nraise ValueError('too bad')"), 60)
     assert result.trouble == "failed with exit status 1"
     assert "so far" in result.section()
     assert "ValueError: too bad" in result.section()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks at /proc")
-def test_out_of_time_leaves_the_output_and_no_process(tmp_path):
+def test_out_of_time_leaves_the_output_and_no_process(make_script):
     code = (
         "import subprocess, sys, time\n"
         "sleeper = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
@@ -61,7 +70,7 @@ def test_out_of_time_leaves_the_output_and_no_process(tmp_path):
         "finally:\n"
         "    kept.kill()\n"
     )
-    result = run_all.run(make_script(tmp_path, code), 5)
+    result = run_all.run(make_script(code), 5)
     assert result.trouble == "stopped after 5 s"
     pids = [int(pid) for pid in result.output.split()]
     deadline = time.monotonic() + 10
@@ -72,22 +81,22 @@ def test_out_of_time_leaves_the_output_and_no_process(tmp_path):
 
 
 def test_nothing_runs_once_the_time_for_all_is_over():
-    assert run_all.run("no_such_script.py", -1.0).trouble.startswith("not run")
+    assert run_all.run("no_such_script", -1.0).trouble.startswith("not run")
 
 
 def test_the_page_tells_of_all(tmp_path):
     results = [
-        run_all.Result("good.py", 1.0, "## a table"),
-        run_all.Result("bad.py", 2.0, trouble="stopped after 2 s"),
+        run_all.Result("good", 1.0, "## a table"),
+        run_all.Result("bad", 2.0, trouble="stopped after 2 s"),
     ]
     run_all.write(tmp_path / "index.md", "the machine", results)
     text = (tmp_path / "index.md").read_text()
-    assert text.index("the machine") < text.index("[`good.py`](#goodpy)") < text.index("### a tab")
+    assert text.index("the machine") < text.index("[`good`](#good)") < text.index("### a tab")
     assert "**stopped after 2 s**" in text
 
 
 def test_every_command_is_a_script():
-    assert all((run_all.HERE / run_all.first(command)).exists() for command in run_all.COMMANDS)
+    assert all(find_spec(f"benchmarks.{run_all.first(command)}") for command in run_all.COMMANDS)
 
 
 def test_figures_are_copied_with_their_machine(tmp_path, monkeypatch, capsys):

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import peers
-from peers import by_query
-from race import FAILED, FINISHED, OUT_OF_TIME, race
+from benchmarks import peers
+from benchmarks.peers import by_query
+from benchmarks.race import FAILED, FINISHED, OUT_OF_TIME, race
+from benchmarks.systems import registry
+from benchmarks.systems.command import Command
+from benchmarks.systems.peer_pairs_sklearn import bytes_per_pair, transformed_pairs
+from benchmarks.task import Judge, Rows, Task
 from ranksvm import RankSVM
 from reference import enumerate_pairs
-from systems import registry
-from systems.command import Command
-from systems.peer_pairs_sklearn import bytes_per_pair, transformed_pairs
-from task import Judge, Rows, Task
 
 TREES = ("LightGBM", "XGBoost")
 OTHER_OBJECTIVES = ("XGBoost, gblinear", "logistic regression on pairs", *TREES)
@@ -92,7 +92,7 @@ def test_peers_that_are_missing_say_so(monkeypatch):
 
 
 def test_queries_longer_than_lightgbm_takes_are_refused(monkeypatch):
-    monkeypatch.setattr("systems.peer_lightgbm.LARGEST_QUERY", 10)
+    monkeypatch.setattr("benchmarks.systems.peer_lightgbm.LARGEST_QUERY", 10)
     task = make_task(queries=3)
     if registry()["LightGBM"].unable(replace(task, qid=np.arange(150) // 10)) == "":
         assert registry()["LightGBM"].unable(task) == "takes 10 rows a query"
@@ -151,9 +151,9 @@ def test_too_many_pairs_are_refused(monkeypatch):
     task = make_task()
     n_pairs = len(enumerate_pairs(task.y, task.qid).better)
     assert bytes_per_pair(task.X) == 40
-    monkeypatch.setattr("systems.peer_pairs_sklearn.MOST_BYTES", 40 * n_pairs - 1)
+    monkeypatch.setattr("benchmarks.systems.peer_pairs_sklearn.MOST_BYTES", 40 * n_pairs - 1)
     assert registry()["LinearSVC on pairs"].unable(task) == "its pairs take 0 GB"
-    monkeypatch.setattr("systems.peer_pairs_sklearn.MOST_BYTES", 40 * n_pairs)
+    monkeypatch.setattr("benchmarks.systems.peer_pairs_sklearn.MOST_BYTES", 40 * n_pairs)
     assert registry()["LinearSVC on pairs"].unable(task) == ""
 
 

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 
-import jin_lin_pswx as pswx
-from jin_lin_pswx import Result, claims, contestants, data_sets, ratios, seconds_to_stop, shown
-from race import FINISHED, OUT_OF_TIME, UNABLE, Curve, Outcome, Point
+from benchmarks import jin_lin_pswx as pswx
+from benchmarks.jin_lin_pswx import (
+    Result,
+    claims,
+    contestants,
+    data_sets,
+    ratios,
+    seconds_to_stop,
+    shown,
+)
+from benchmarks.race import FINISHED, OUT_OF_TIME, UNABLE, Curve, Outcome, Point
+from benchmarks.report import Page
+from benchmarks.systems import registry
+from benchmarks.systems.command import Command
+from benchmarks.task import Judge, Rows, Task
 from ranksvm import dump_svmlight
-from report import Page
-from systems import registry
-from systems.command import Command
-from task import Judge, Rows, Task
 
 
 def make_curve(name, seconds=(), distance=(), status=FINISHED, why="", linear=True, accuracy=0.6):
@@ -91,7 +99,7 @@ def test_commands_of_the_user_take_part():
 
 
 def test_what_is_no_command_is_refused_in_words(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["jin_lin_pswx.py", "--command", "train"])
+    monkeypatch.setattr("sys.argv", ["jin_lin_pswx", "--command", "train"])
     with pytest.raises(SystemExit):
         pswx.main()
     assert "a command is NAME=COMMAND or NAME:LOSS=COMMAND" in capsys.readouterr().err

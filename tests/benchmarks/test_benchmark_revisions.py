@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-import micro
-import revisions
-from revisions import Comparison, compare, measure_round, standard_error
+from benchmarks import micro, revisions
+from benchmarks.revisions import Comparison, compare, measure_round, standard_error
 
 
 def make_round(base, head, again, lacking=((), (), ())):

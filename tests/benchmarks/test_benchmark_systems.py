@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from race import FAILED, FINISHED, OUT_OF_TIME, UNABLE, Recorder, race
+from benchmarks.race import FAILED, FINISHED, OUT_OF_TIME, UNABLE, Recorder, race
+from benchmarks.report import Page, draw_curve, new_figure, slope, styles
+from benchmarks.systems import System, p_swx, registry
+from benchmarks.task import Judge, Rows, Task
 from ranksvm import RankSVM
 from reference import enumerate_pairs
-from report import Page, draw_curve, new_figure, slope, styles
-from systems import System, p_swx, registry
-from task import Judge, Rows, Task
 
 SHAPES = {
     "queries of dense rows": {},

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import sklearn
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn import config_context
@@ -31,7 +31,7 @@ from ranksvm import (
 )
 from ranksvm.estimators import kernel_rank_svm
 from ranksvm.kernel.kernels import Kernel
-from strategies import linear_problems
+from strategies import examples, linear_problems
 
 LOSSES = ["squared_hinge", "hinge"]
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -105,7 +105,7 @@ def test_reaches_the_weighted_optimum(loss):
 
 
 @every_loss
-@settings(max_examples=40)
+@examples(40)
 @given(linear_problems(), st.sampled_from([1e-4, 1e-2, 1.0]), st.sampled_from([1e-2, 1.0, 100.0]))
 def test_certifies_any_ranking_at_any_tolerance(loss, problem, width, C):
     ranking, X, _ = problem

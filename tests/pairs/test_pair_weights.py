@@ -89,10 +89,10 @@ def test_whole_labels_are_exact_wherever_they_lie(counting):
 
 @pytest.fixture(scope="module")
 def many_levels():
-    """Real labels, ten thousand of them distinct, and the truth from all pairs."""
-    n = 11_000
+    """Real labels, so many distinct that a tree of digits is deep, and the truth from all pairs."""
+    n = 5_000
     rng = np.random.default_rng(3)
-    y = rng.permutation(np.r_[rng.normal(size=10_000), np.zeros(1_000)])
+    y = rng.permutation(np.r_[rng.normal(size=4_500), np.zeros(500)])
     scores, v = 3 * (y + rng.normal(size=n)), rng.normal(size=n)
     gradient, product, value, smoothing = np.zeros(n), np.zeros(n), 0.0, 0.0
     for rows in np.array_split(np.arange(n), 100):

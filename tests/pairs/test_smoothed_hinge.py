@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
@@ -29,7 +29,7 @@ WIDTHS = [1.0, 0.5, 0.25]
 NARROW = [2.0**-10, 2.0**-20]
 
 every_counting = pytest.mark.parametrize("counting", WAYS)
-few_examples = settings(max_examples=40)
+few_examples = strategies.examples(40)
 
 
 def assert_like_the_reference(ranking, width, margin):

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from ranksvm import _core
 from ranksvm.solvers import CuttingPlanes
 from ranksvm.solvers.cutting_planes import MAX_AGE
+from strategies import examples
 
 EPS = np.finfo(float).eps
 KINDS = ["random", "duplicated", "collinear", "scaled planes", "scaled features", "offsets", "few"]
 
-few_examples = settings(max_examples=60)
+few_examples = examples(60)
 
 
 def make_planes(kind, seed, n=20, d=6):
