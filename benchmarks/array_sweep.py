@@ -17,8 +17,10 @@ import numpy as np
 
 from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm.arrays.device import ArrayDevice
+from ranksvm.arrays.pairs import ArrayPairs
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import SquaredHinge
-from ranksvm.pairs.queries import QueryGroups
+from ranksvm.pairs.preferences import Preferences
 
 KINDS = {"5 levels": (5, 1), "5 levels, queries of 100": (5, 100), "distinct labels": (None, 1)}
 
@@ -50,9 +52,9 @@ def compare(
     y = rng.permutation(n) if n_levels is None else rng.integers(0, n_levels, n)
     qid = np.arange(n) // query_size if query_size > 1 else None
     scores, v = 2 * rng.standard_normal(n), rng.standard_normal(n)
-    groups = QueryGroups.from_qid(qid, n)
-    core = SquaredHinge(y, groups, n_threads=THREADS[0])
-    here = SquaredHinge(y, groups, device=device)
+    preferences = Preferences.from_labels(y, qid)
+    core = SquaredHinge(CorePairs(preferences, n_threads=THREADS[0]))
+    here = SquaredHinge(ArrayPairs(preferences, device))
     there = device.asarray(scores), device.asarray(v)
     evaluations = core.evaluate(scores), here.evaluate(there[0])
     products = evaluations[0].hessian_product(v), evaluations[1].hessian_product(there[1])

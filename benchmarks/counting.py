@@ -25,7 +25,9 @@ from benchmarks.report import Page, new_figure, slope, styles
 from benchmarks.scaling import draw_guide, logarithmic_rows, slope_legend
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.names import COUNTINGS
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge
+from ranksvm.pairs.preferences import Preferences
 
 LEAST_ROWS = 1_000
 PASSES = "X @ w, X.T @ u"
@@ -102,10 +104,10 @@ def parts_of_iteration(
     """Make a call for the passes over X, and one for a sweep by each way of counting."""
     matrix = DesignMatrix.from_array(X)
     w, scores = slightly_changing(matrix, y, n_threads)
-    u = y - y.mean()
+    u, preferences = y - y.mean(), Preferences.from_labels(y)
     calls = {PASSES: lambda: (matrix.dot(w, n_threads), matrix.t_dot(u, n_threads))}
     for name in countings:
-        calls[name] = sweep(Hinge(y, counting=name, n_threads=n_threads), itertools.cycle(scores))
+        calls[name] = sweep(Hinge(CorePairs(preferences, name, n_threads)), itertools.cycle(scores))
     return calls
 
 

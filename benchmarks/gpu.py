@@ -19,10 +19,11 @@ import numpy as np
 from benchmarks.harness import machine_line, print_table, time_once
 from ranksvm import RankSVM
 from ranksvm.arrays.device import ArrayDevice
+from ranksvm.arrays.pairs import ArrayPairs
 from ranksvm.arrays.placement import copied, named_device
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SquaredHinge
-from ranksvm.pairs.queries import QueryGroups
+from ranksvm.pairs.preferences import Preferences
 
 TOL = 1e-6
 BLOCK_ROWS = 1 << 16
@@ -171,7 +172,7 @@ def products(
 ) -> list[tuple[str, str, float, float, float]]:
     """Time a copy of X, a product with the Hessian, and its parts."""
     X, y, qid = data[0].astype(dtype), *data[1:]
-    loss = SquaredHinge(y, QueryGroups.from_qid(qid, len(y)), device=device)
+    loss = SquaredHinge(ArrayPairs(Preferences.from_labels(y, qid), device))
     matrix, there = copied(X, device), device.asarray(X)
     p = np.linspace(-1, 1, X.shape[1])
     here = LinearObjective(matrix, loss, 1.0).evaluate(0.1 * p)

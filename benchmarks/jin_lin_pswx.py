@@ -154,7 +154,7 @@ def race_all(
         if system.name in ("DCM", "OST", "P-SWX"):
             stops[label] = seconds_to_stop(judge, curve)
         print(f"{name}, {label}: {curve.outcome.status}, {curve.outcome.seconds:.2f} s", flush=True)
-    sizes = np.diff(task.groups.indptr)
+    sizes = np.diff(task.preferences.groups.indptr)
     size = (*train.X.shape, len(sizes), int(sizes.max()), task.n_pairs)
     return Result(name, share, size, judge.gap, curves, stops)
 

@@ -28,7 +28,9 @@ from benchmarks.datasets.real import find_real, load_real
 from benchmarks.harness import machine_line, medians, print_table
 from benchmarks.survival import distinct_ranks
 from ranksvm import KernelRankSVM
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.preferences import Preferences
 
 NAMES = ("abalone", "wine-white", "parkinsons")
 
@@ -126,7 +128,7 @@ def against_survival(
             alpha=2 * C, rank_ratio=1, kernel="rbf", gamma=gamma, max_iter=max_iter, random_state=0
         )
         contestants[f"FastKernelSurvivalSVM, max_iter={max_iter}"] = peer, times
-    loss = SquaredHinge(y)
+    loss = SquaredHinge(CorePairs(Preferences.from_labels(y)))
     for name, (model, target) in contestants.items():
         fit = {name: lambda model=model, target=target: model.fit(X, target)}
         with warnings.catch_warnings():

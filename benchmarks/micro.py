@@ -35,10 +35,12 @@ LEAST_SECONDS = 0.02  # of one measurement; quicker paths run several times
 LACKING = (ImportError, AttributeError, TypeError, ValueError)
 # Where revisions have the parts that are no names of the package itself, the latest place first.
 PLACES = {
-    "DesignMatrix": ("ranksvm.linear.matrix", "ranksvm.design_matrix"),
+    "CorePairs": ("ranksvm.pairs.core_pairs",),
+    "DesignMatrix": ("ranksvm.linear.design_matrix", "ranksvm.design_matrix"),
     "Kernel": ("ranksvm.kernel.kernels", "ranksvm.kernels"),
     "KernelFactor": ("ranksvm.kernel.factor", "ranksvm.kernel_factor"),
     "LinearObjective": ("ranksvm.linear.objective", "ranksvm.objective"),
+    "Preferences": ("ranksvm.pairs.preferences",),
     "QueryGroups": ("ranksvm.pairs.queries", "ranksvm.queries"),
     "SquaredHinge": ("ranksvm.pairs.losses", "ranksvm.pair_loss"),
 }
@@ -133,7 +135,10 @@ def part(name: str) -> Any:
 
 def squared_hinge(y: np.ndarray, qid: np.ndarray | None = None, **choices: Any) -> Any:
     """Make the loss of these labels as a function of the scores."""
-    return part("SquaredHinge")(y, part("QueryGroups").from_qid(qid, len(y)), **choices)
+    SquaredHinge = part("SquaredHinge")
+    if hasattr(SquaredHinge, "sweep"):  # the revisions whose losses held their pairs
+        return SquaredHinge(y, part("QueryGroups").from_qid(qid, len(y)), **choices)
+    return SquaredHinge(part("CorePairs")(part("Preferences").from_labels(y, qid), **choices))
 
 
 def objective(X: np.ndarray, y: np.ndarray, qid: np.ndarray | None, C: float) -> Any:

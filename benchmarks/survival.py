@@ -19,8 +19,11 @@ from benchmarks.datasets.real import find_real, load_real
 from benchmarks.harness import machine_line, medians, print_table
 from benchmarks.systems.peer_scikit_survival import make_survival_svm, survival_times
 from ranksvm import RankSVM
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.preferences import Preferences
 
 C = 1e-4
 
@@ -59,7 +62,9 @@ def main() -> None:
 
 def report(title: str, X: np.ndarray, y: np.ndarray, repeats: int) -> None:
     """Seconds, and how far above the optimum each one stops."""
-    objective = LinearObjective(X, SquaredHinge(y), C)
+    objective = LinearObjective(
+        DesignMatrix.from_array(X), SquaredHinge(CorePairs(Preferences.from_labels(y))), C
+    )
     optimum = RankSVM(C=C, normalize=None, tol=1e-10, n_threads=1).fit(X, y).objective_
     rows = []
     for name, model, target in contestants(y):

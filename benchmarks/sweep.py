@@ -11,12 +11,15 @@ weighted by the gaps between their labels in the time of one over plain pairs, o
 
 import argparse
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks.datasets.web_like import LABEL_SHARES
 from benchmarks.harness import THREADS, machine_line, print_table, time_once
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.pairs.preferences import Preferences
 
 CORRELATIONS = (0.0, 0.5, 0.95)
 SPREADS = (1.0, 10.0, 100.0)
@@ -34,14 +37,16 @@ def main() -> None:
     latent, noise = rng.standard_normal((2, args.rows))
     five = np.searchsorted(np.quantile(latent, np.cumsum(LABEL_SHARES)[:-1]), latent)
     for title, y in {"distinct labels": latent, "documents of five levels": five}.items():
-        losses = [SquaredHinge(y, n_threads=n_threads) for n_threads in THREADS]
-        losses.append(SquaredHinge(y, pair_weight="gap", n_threads=THREADS[-1]))
+        plain = Preferences.from_labels(y)
+        losses = [SquaredHinge(CorePairs(plain, n_threads=n_threads)) for n_threads in THREADS]
+        gaps = replace(plain, pair_weight="gap")
+        losses.append(SquaredHinge(CorePairs(gaps, n_threads=THREADS[-1])))
         rows = []
         for correlation, spread in itertools.product(CORRELATIONS, SPREADS):
             scores = spread * (correlation * latent + np.sqrt(1 - correlation**2) * noise)
-            *plain, weighted = seconds_of_next_sweeps(losses, scores, args.repeats)
-            nanoseconds = [1e9 * s / args.rows for s in plain]
-            ratios = plain[1] / plain[0], weighted / plain[-1]
+            *unweighted, weighted = seconds_of_next_sweeps(losses, scores, args.repeats)
+            nanoseconds = [1e9 * s / args.rows for s in unweighted]
+            ratios = unweighted[1] / unweighted[0], weighted / unweighted[-1]
             rows.append((correlation, spread, *nanoseconds, *ratios))
         names = [f"ns per document, threads: {n_threads}" for n_threads in THREADS]
         columns = ("correlation", "spread in margins", *names, "speed-up", "by gaps")

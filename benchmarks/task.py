@@ -14,10 +14,11 @@ from scipy import sparse
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import Problem
+from ranksvm.linear.training import make_problem
 from ranksvm.metrics import evaluate
+from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
-from ranksvm.pairs.queries import QueryGroups
+from ranksvm.pairs.preferences import Preferences
 
 CACHE = Path("build/benchmarks/cache")
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
@@ -123,14 +124,14 @@ class Task:
         return Rows(self.X, self.y, self.qid)
 
     @cached_property
-    def groups(self) -> QueryGroups:
-        """Which rows belong to which query."""
-        return QueryGroups.from_qid(self.qid, len(self.y))
+    def preferences(self) -> Preferences:
+        """Which rows are better than which."""
+        return Preferences.from_labels(self.y, self.qid)
 
     @cached_property
     def n_pairs(self) -> int:
         """Number of preference pairs."""
-        return int(Hinge(self.y, self.groups).n_pairs)
+        return int(CorePairs(self.preferences).n_pairs)
 
     @cached_property
     def matrix(self) -> DesignMatrix:
@@ -144,8 +145,8 @@ class Task:
 
     def objective(self, counting: str = "auto") -> LinearObjective:
         """Return what is to be minimised, with this way of counting active pairs."""
-        loss = LOSSES[self.loss](self.y, self.groups, counting=counting, n_threads=self.n_threads)
-        return LinearObjective(self.matrix, loss, self.c, self.n_threads)
+        pairs = CorePairs(self.preferences, counting, self.n_threads)
+        return LinearObjective(self.matrix, LOSSES[self.loss](pairs), self.c, self.n_threads)
 
 
 class Verdict(NamedTuple):
@@ -181,7 +182,7 @@ class Judge:
 
     def __init__(self, task: Task, tol: float = 1e-9, limit: float = np.inf) -> None:
         parameters = Parameters(C=task.c, loss=task.loss, normalize=None, tol=tol, max_iter=100_000)
-        problem = Problem(task.matrix, task.y, task.qid, parameters)
+        problem = make_problem(task.matrix, task.y, task.qid, parameters)
         result = problem.minimize(parameters, callback=lambda line: line.seconds > limit)
         self.task = task
         self.optimum, self.gap, self.weights = result.value, result.dual_gap, result.weights

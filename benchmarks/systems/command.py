@@ -102,7 +102,7 @@ class Command(System):
             rows, _ = by_query(task.rows)
             dump_svmlight(data, rows.X, rows.y, rows.qid + 1)  # SVM^rank counts from one
             values = {"data": str(data), "model": str(model), "C": f"{task.c:.17g}"}
-            values["C_rank"] = f"{task.c * task.groups.n_queries:.17g}"
+            values["C_rank"] = f"{task.c * task.preferences.groups.n_queries:.17g}"
             tolerances = TOLERANCES if "{tol}" in self.template else TOLERANCES[-1:]
             for k, tol in enumerate(tolerances):
                 model.unlink(missing_ok=True)

@@ -29,7 +29,7 @@ class SvmRankTrainer(Peer):
         """Refuse sparse rows, and more than two levels of labels."""
         if sparse.issparse(task.X):
             return "takes no sparse rows here"
-        levels = task.objective().loss.n_levels
+        levels = task.objective().loss.pairs.n_levels
         return "takes two levels of labels" if levels.max() > 2 else ""
 
     def run(self, task: Task, report: Report) -> None:

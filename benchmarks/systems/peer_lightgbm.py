@@ -25,7 +25,7 @@ class LambdaRank(Peer):
         y = task.y
         if y.min() < 0 or y.max() > LARGEST_GRADE or (y != np.rint(y)).any():
             return f"takes labels 0 to {LARGEST_GRADE}"
-        if np.diff(task.groups.indptr).max() > LARGEST_QUERY:
+        if np.diff(task.preferences.groups.indptr).max() > LARGEST_QUERY:
             return f"takes {LARGEST_QUERY:,} rows a query"
         return ""
 

@@ -28,7 +28,7 @@ class FastSurvivalSVM(Peer):
         """Refuse what is no survival data."""
         if sparse.issparse(task.X):
             return "takes no sparse rows"
-        if task.groups.n_queries > 1:
+        if task.preferences.groups.n_queries > 1:
             return "takes one query"
         if len(np.unique(task.y)) < len(task.y):
             return "takes ties for pairs"

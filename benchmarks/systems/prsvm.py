@@ -7,6 +7,7 @@ squared hinge loss is ``|1 - A_w s|^2`` and its Hessian ``2 A_w'A_w``.
 
 import os
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -40,13 +41,16 @@ class PRSVM(System):
 
     def run(self, task: Task, report: Report) -> None:
         """Take Newton steps; an iteration is one of them."""
-        loss = ExplicitPairs(task.y, task.groups)
+        loss = ExplicitPairs(task.y, task.preferences.groups)
         objective = LinearObjective(task.matrix, loss, task.c, task.n_threads)
         truncated_newton(objective, task.start, report)
 
 
 class ExplicitPairs:
     """The squared hinge loss by its pairs, listed: behind the same face as those of the library."""
+
+    n_threads = 1
+    asarray = staticmethod(np.asarray)
 
     def __init__(self, y: np.ndarray, groups: QueryGroups) -> None:
         graph = PreferenceGraph.from_labels(y, groups)
@@ -57,25 +61,29 @@ class ExplicitPairs:
 
     def evaluate(self, scores: np.ndarray) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        return ExplicitEvaluation(self.A, scores)
-
-
-class ExplicitEvaluation(SmoothEvaluation):
-    """The squared hinge loss at given scores."""
-
-    def __init__(self, A: sparse.csr_matrix, scores: np.ndarray) -> None:
-        slack = 1 - A @ scores
+        slack = 1 - self.A @ scores
         active = slack > 0
-        self._A, slack = A[active], slack[active]
-        self.value = float(slack @ slack)
-        self.gradient = -2 * (self._A.T @ slack)
-        self.offset = self.value - float(self.gradient @ scores)
-        self.smoothing = self.slack = 0.0
-        self.rounding = ROUNDING * self.value
+        A, slack = self.A[active], slack[active]
+        value, gradient = float(slack @ slack), -2 * (A.T @ slack)
+        return SmoothEvaluation(
+            value=value,
+            gradient=gradient,
+            offset=value - float(gradient @ scores),
+            rounding=ROUNDING * value,
+            pairs=self,
+            sweep=ActivePairs(A),
+            curvature=2.0,
+        )
 
-    def hessian_product(self, v: np.ndarray) -> np.ndarray:
-        """Multiply a vector of shape (n_samples,) by the Hessian."""
-        return 2 * (self._A.T @ (self._A @ v))
+
+class ActivePairs(NamedTuple):
+    """The rows of the matrix of pairs that are active."""
+
+    A: sparse.csr_matrix
+
+    def laplacian(self, v: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        """Return ``A'A v``."""
+        return self.A.T @ (self.A @ v)
 
 
 def truncated_newton(objective: LinearObjective, w0: np.ndarray, report: Report) -> None:
