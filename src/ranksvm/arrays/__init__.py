@@ -1,1 +1,1 @@
-"""The same losses on arrays of any library with the array API: CuPy, Torch, NumPy."""
+"""Pairs and X on arrays of CuPy, Torch or NumPy, where these live; knows no solver and no file."""

@@ -1,1 +1,1 @@
-"""Config files: what is asked for, its data, doing it."""
+"""Config files: what is asked for, its data, doing it; knows no terminal."""

@@ -68,7 +68,7 @@ class RankSVM(LinearRanker):
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.
     counting : {"auto", "merge", "levels", "joachims", "tree", "pairs"}, default="auto"
-        How active pairs are counted; a matter of speed only (`ranksvm.pairs.losses.PairLoss`).
+        How active pairs are counted; a matter of speed only (`ranksvm.pairs.core_pairs.CorePairs`).
     tol : float, default=1e-3
         Stop at this relative duality gap ``(P - D) / |P|``.
     max_iter : int, default=1000

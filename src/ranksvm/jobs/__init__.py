@@ -1,1 +1,1 @@
-"""From rows of files to models and figures: what the command line and config files both do."""
+"""From rows of files to models: what commands and config files both do; knows neither."""

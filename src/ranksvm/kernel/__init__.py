@@ -1,1 +1,1 @@
-"""Kernel rankers: kernels as features by Cholesky; knows nothing of files."""
+"""Kernel rankers: kernels as features of a linear one, by Cholesky; knows no file."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Parameters:
             require_count("n_threads", self.n_threads, 1)
 
 
-def require_number(name: str, value: Any, *, positive: bool) -> None:
+def require_number(name: str, value: object, *, positive: bool) -> None:
     """Refuse what is not a finite number, above 0 or, unless `positive`, at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise ValueError(f"{name} must be a number, not {value!r}")
@@ -60,13 +59,13 @@ def require_number(name: str, value: Any, *, positive: bool) -> None:
         raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
 
 
-def require_name(name: str, value: Any, names: tuple[str | None, ...]) -> None:
+def require_name(name: str, value: object, names: tuple[str | None, ...]) -> None:
     """Refuse what is not one of these names."""
     if not (value is None or isinstance(value, str)) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
 
 
-def require_count(name: str, value: Any, least: int) -> None:
+def require_count(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")

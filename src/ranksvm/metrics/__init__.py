@@ -1,4 +1,4 @@
-"""Measures of a ranking: `evaluate` for any number of them, and a function for each usual one."""
+"""Measures of a ranking: `evaluate`, and a function for each; knows scores, but no model."""
 
 from .conventions import PRESETS, Conventions
 from .evaluation import Evaluation, evaluate

@@ -1,4 +1,4 @@
-"""Pictures, by scikit-learn's convention of displays. matplotlib is imported when one is drawn."""
+"""Pictures, as displays by scikit-learn's convention; knows results, and trains nothing."""
 
 from .boundary import BoundaryDisplay
 from .coefficients import CoefficientsDisplay

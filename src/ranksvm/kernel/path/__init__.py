@@ -1,1 +1,1 @@
-"""Every solution of the kernel RankSVM, by events: the regularization path."""
+"""Every solution of the kernel RankSVM as lambda falls, by events; knows no estimator."""
