@@ -10,7 +10,7 @@ READY_TEST := $(VENV)/.ready-test
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
-.PHONY: demo test test-bench explore lint format docs fuzz clean \
+.PHONY: demo test test-bench explore lint format docs fuzz sanitize clang clean \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs \
   bench-revisions bench-gpu
 .DELETE_ON_ERROR:
@@ -36,7 +36,7 @@ EXPLORE_SECONDS ?= 600
 explore: $(READY_TEST)
 	@EXPLORE=$(FACTOR) $(PYTEST) $(TESTS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(EXPLORE_SECONDS)
-	@if $(MAKE) --dry-run sanitize >/dev/null 2>&1; then $(MAKE) --no-print-directory sanitize; fi
+	@$(MAKE) --no-print-directory sanitize
 
 lint: $(READY_TEST)
 	@$(BIN)/ruff check .
@@ -60,6 +60,35 @@ $(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/thread_pool.?pp) cpp
 	@mkdir -p build
 	@c++ -std=c++20 -O1 -g -Icpp -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
 	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/thread_pool.cpp -o $@
+
+# The native tests, under sanitizers. All but the bindings, and no parser: that is for `fuzz`.
+SANITIZE_SECONDS ?= 5
+CORE := $(filter-out %bindings.cpp,$(wildcard cpp/*.cpp)) $(wildcard cpp/tests/*.cpp)
+HEADERS := $(wildcard cpp/*.hpp cpp/pair_sums/*.hpp cpp/tests/*.hpp)
+NATIVE := -std=c++20 -g -Icpp -Wall -Wextra -Werror -pthread
+
+sanitize: build/native-address/run build/native-thread/run
+	@build/native-address/run $(SANITIZE_SECONDS)
+	@build/native-thread/run $(SANITIZE_SECONDS)
+
+# The same by Clang with its own library, and with the portable stand-ins of compiler.hpp.
+clang: build/native-clang/run build/native-portable/run
+	@build/native-clang/run $(SANITIZE_SECONDS)
+	@build/native-portable/run $(SANITIZE_SECONDS)
+
+build/native-address/run: FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
+build/native-thread/run: FLAGS := -O1 -fsanitize=thread
+build/native-clang/run: FLAGS := -O1 -stdlib=libc++
+build/native-portable/run: FLAGS := -O1 -stdlib=libc++ -DRANKSVM_PORTABLE
+build/native-clang/run build/native-portable/run: private CXX := clang++
+build/native-address/run build/native-thread/run: private CXX := c++
+
+build/native-%/run: $(CORE) $(HEADERS)
+	@mkdir -p $(@D)
+	@echo "compiling $(@D)"
+	@printf '%s\n' $(CORE) | xargs -P 2 -I '{}' sh -c \
+	  '$(CXX) $(NATIVE) $(FLAGS) -c {} -o $(@D)/$$(echo {} | tr / -).o'
+	@$(CXX) $(NATIVE) $(FLAGS) $(@D)/*.o -o $@
 
 # The site, in build/docs; every warning is an error, and every example is run.
 docs: $(READY_TEST) $(VENV)/.ready-docs

@@ -19,6 +19,9 @@
 
 namespace ranksvm {
 
+// Any depth beyond those that a walk is compiled for.
+inline constexpr int kDeep = 0;
+
 template <int K, bool Gap>
 class DigitTree {
  public:
@@ -40,22 +43,19 @@ class DigitTree {
   }
   int depth() const { return depth_; }
 
-  // Adds v to the sums of all labels below `label`.
+  // Adds v to the sums of all labels below `label`.  D is the depth, if the compiler shall know it.
   template <int D>
   RANKSVM_INLINE void add(std::uint32_t label, const double* v) {
     const double y = value(label);
-    for (int level = 0; level < D; ++level) {
+    const int depth = D == kDeep ? depth_ : D;
+    add_to(nodes_[label >> 3], kBelow[label & 7], y, v);
+    for (int level = 1; level < depth; ++level) {
+      label >>= 3;
       const std::size_t place = level_start_[level] + (label >> 3);
       const Lanes below = kBelow[label & 7];
-      if constexpr (Gap) {
-        const Lanes way = below * (y - nodes_[place].top);
-        for (int k = 0; k < K; ++k) nodes_[place].sums[k] += way * v[k];
-        if (level > 0)
-          for (int k = 0; k < K; ++k) plain(place).sums[k] += below * v[k];
-      } else {
-        for (int k = 0; k < K; ++k) nodes_[place].sums[k] += below * v[k];
-      }
-      label >>= 3;
+      add_to(nodes_[place], below, y, v);
+      if constexpr (Gap)
+        for (int k = 0; k < K; ++k) plain(place).sums[k] += below * v[k];
     }
   }
   // Starts loading the lowest node of a label that a walk will need soon.
@@ -67,13 +67,14 @@ class DigitTree {
   // What was added at labels above `label`.
   template <int D>
   RANKSVM_INLINE void above(std::uint32_t label, double* result) const {
-    const double y = value(label);
-    for (int k = 0; k < K; ++k) result[k] = 0;
-    for (int level = 0; level < D; ++level, label >>= 3) {
+    [[maybe_unused]] const double y = value(label);
+    const int depth = D == kDeep ? depth_ : D;
+    for (int k = 0; k < K; ++k) result[k] = 0.0 + nodes_[label >> 3].sums[k][label & 7];
+    for (int level = 1; level < depth; ++level) {
+      label >>= 3;
       const std::size_t place = level_start_[level] + (label >> 3);
       for (int k = 0; k < K; ++k) result[k] += nodes_[place].sums[k][label & 7];
       if constexpr (Gap) {
-        if (level == 0) continue;
         const double rest = nodes_[place].top[label & 7] - y;
         for (int k = 0; k < K; ++k) result[k] += rest * plain(place).sums[k][label & 7];
       }
@@ -89,6 +90,15 @@ class DigitTree {
   };
   using Node = std::conditional_t<Gap, SumsOfWays, Sums>;
 
+  RANKSVM_INLINE static void add_to(Node& node, const Lanes& below, [[maybe_unused]] double y,
+                                    const double* v) {
+    if constexpr (Gap) {
+      const Lanes way = below * (y - node.top);
+      for (int k = 0; k < K; ++k) node.sums[k] += way * v[k];
+    } else {
+      for (int k = 0; k < K; ++k) node.sums[k] += below * v[k];
+    }
+  }
   // The label of this rank; mirrored, its negative.
   RANKSVM_INLINE double value(std::uint32_t rank) const {
     if constexpr (Gap) return nodes_[rank >> 3].top[rank & 7];
@@ -132,9 +142,7 @@ class MergeSums {
   }
 
  private:
-  // The labels to come are known; in a tree deeper than this the lowest nodes are not in the cache
-  // otherwise.
-  static constexpr int kCachedDepth = 4;
+  // The labels to come are known; in a deep tree the lowest nodes are not in the cache otherwise.
   static constexpr std::uint32_t kAhead = 12;
 
   template <int D>
@@ -142,11 +150,9 @@ class MergeSums {
                                         Columns<K>* result, DigitTree<K, Gap>& tree) {
     std::uint32_t j = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      if (D > kCachedDepth && p + kAhead < query.n_documents)
-        tree.prefetch(query.label[p + kAhead]);
+      if (D == kDeep && p + kAhead < query.n_documents) tree.prefetch(query.label[p + kAhead]);
       for (; j < query.window_end[p]; ++j) {
-        if (D > kCachedDepth && j + kAhead < query.n_documents)
-          tree.prefetch(query.label[j + kAhead]);
+        if (D == kDeep && j + kAhead < query.n_documents) tree.prefetch(query.label[j + kAhead]);
         tree.template add<D>(query.label[j], v[j]);
       }
       tree.template above<D>(query.label[p], result[p]);
@@ -159,9 +165,9 @@ class MergeSums {
     const std::uint32_t top = query.n_levels - 1;
     std::uint32_t p = query.n_documents;
     for (std::uint32_t j = query.n_documents; j-- > 0;) {
-      if (D > kCachedDepth && j >= kAhead) tree.prefetch(top - query.label[j - kAhead]);
+      if (D == kDeep && j >= kAhead) tree.prefetch(top - query.label[j - kAhead]);
       for (; p > 0 && query.window_end[p - 1] > j; --p) {
-        if (D > kCachedDepth && p > kAhead) tree.prefetch(top - query.label[p - 1 - kAhead]);
+        if (D == kDeep && p > kAhead) tree.prefetch(top - query.label[p - 1 - kAhead]);
         tree.template add<D>(top - query.label[p - 1], v[p - 1]);
       }
       tree.template above<D>(top - query.label[j], result[j]);
@@ -178,20 +184,8 @@ class MergeSums {
         return walk.template operator()<3>();
       case 4:
         return walk.template operator()<4>();
-      case 5:
-        return walk.template operator()<5>();
-      case 6:
-        return walk.template operator()<6>();
-      case 7:
-        return walk.template operator()<7>();
-      case 8:
-        return walk.template operator()<8>();
-      case 9:
-        return walk.template operator()<9>();
-      case 10:
-        return walk.template operator()<10>();
       default:
-        return walk.template operator()<11>();
+        return walk.template operator()<kDeep>();
     }
   }
   DigitTree<K, Gap> tree_;

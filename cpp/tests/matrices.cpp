@@ -1,0 +1,125 @@
+// Products with design matrices against plain loops, and against themselves on other threads.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+#include "design_matrix.hpp"
+
+namespace ranksvm::tests {
+namespace {
+
+// Small whole numbers: every sum is exact.
+std::vector<double> draw(Random& random, std::int64_t n) {
+  std::vector<double> values(n);
+  for (double& value : values) value = static_cast<double>(random.whole(-9, 9));
+  return values;
+}
+
+template <class Matrix>
+void check_products(Random& random, const Matrix& X, const std::vector<double>& dense) {
+  const auto n = X.n_rows, d = X.n_columns;
+  const auto w = draw(random, d), u = draw(random, n), v = draw(random, n);
+  std::vector<double> Xw(n), Xu(d), squares(2 * d);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < d; ++k) {
+      const double x = dense[i * d + k];
+      Xw[i] += x * w[k];
+      Xu[k] += x * u[i];
+      squares[2 * k] += x * u[i];
+      squares[2 * k + 1] += x * x * v[i];
+    }
+  for (const int n_threads : {1, 3}) {
+    std::vector<double> found(n), transposed(d), both(2 * d);
+    multiply(X, w.data(), found.data(), n_threads);
+    CHECK(found == Xw);
+    multiply_transposed(X, u.data(), transposed.data(), n_threads);
+    CHECK(transposed == Xu);
+    multiply_transposed_with_squares(X, u.data(), v.data(), both.data(), n_threads);
+    CHECK(both == squares);
+  }
+}
+
+template <class Real, class Matrix>
+void check_gather(Random& random, const Matrix& X, const std::vector<double>& dense) {
+  const auto n = X.n_rows, d = X.n_columns;
+  const auto shift = draw(random, d), scale = draw(random, d);
+  const auto begin = random.whole(0, d), end = random.whole(begin, d);
+  std::vector<std::int64_t> rows(random.whole(0, 5));
+  if (n == 0) rows.clear();
+  for (auto& row : rows) row = random.whole(0, n - 1);
+  const auto first = random.whole(0, n);
+  const auto check = [&](const std::int64_t* chosen, std::int64_t count) {
+    std::vector<Real> result(count * (end - begin));
+    gather_rows(X, chosen, first, count, begin, end, shift.data(), scale.data(), result.data());
+    for (std::int64_t i = 0; i < count; ++i)
+      for (auto k = begin; k < end; ++k) {
+        const auto row = chosen ? chosen[i] : first + i;
+        const auto expected = static_cast<Real>((dense[row * d + k] - shift[k]) * scale[k]);
+        CHECK(result[i * (end - begin) + k - begin] == expected);
+      }
+  };
+  check(rows.data(), std::ssize(rows));
+  check(nullptr, n - first);
+}
+
+template <class Value, class Index>
+void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector<double>& dense) {
+  std::vector<Index> row_start{0}, column;
+  std::vector<Value> values;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t k = 0; k < d; ++k) {
+      if (dense[i * d + k] == 0 && random.coin()) continue;
+      column.push_back(static_cast<Index>(k));
+      values.push_back(static_cast<Value>(dense[i * d + k]));
+    }
+    row_start.push_back(static_cast<Index>(values.size()));
+  }
+  const CsrMatrix<Value, Index> X{n, d, row_start.data(), column.data(), values.data()};
+  check_products(random, X, dense);
+  check_gather<float>(random, X, dense);
+  check_gather<double>(random, X, dense);
+}
+
+template <class Value>
+void check_all(Random& random, std::int64_t n, std::int64_t d, const std::vector<double>& dense) {
+  const std::vector<Value> values(dense.begin(), dense.end());
+  const DenseMatrix<Value> X{n, d, values.data()};
+  check_products(random, X, dense);
+  check_gather<float>(random, X, dense);
+  check_gather<double>(random, X, dense);
+  check_csr<Value, std::int32_t>(random, n, d, dense);
+  check_csr<Value, std::int64_t>(random, n, d, dense);
+}
+
+void test_small(Random& random) {
+  const auto n = random.whole(0, 30), d = random.whole(0, 40);
+  auto dense = draw(random, n * d);
+  for (double& value : dense) value *= random.whole(0, 2) == 0;
+  check_all<float>(random, n, d, dense);
+  check_all<double>(random, n, d, dense);
+}
+
+// Large enough for several threads; sums of such numbers round.
+void test_threads(Random& random) {
+  const auto n = random.whole(20'000, 40'000), d = random.whole(8, 40);
+  std::vector<double> values(n * d), u(n);
+  for (double& value : values) value = random.real(-1, 1);
+  for (double& value : u) value = random.real(-1, 1);
+  const DenseMatrix<double> X{n, d, values.data()};
+  std::vector<double> one(2 * d), other(2 * d);
+  multiply_transposed_with_squares(X, u.data(), u.data(), one.data(), 1);
+  for (const int n_threads : {2, 5}) {
+    multiply_transposed_with_squares(X, u.data(), u.data(), other.data(), n_threads);
+    CHECK(std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0);
+  }
+}
+
+}  // namespace
+
+void test_matrices(double seconds) {
+  repeat(seconds / 2, test_small);
+  repeat(seconds / 2, test_threads);
+}
+
+}  // namespace ranksvm::tests

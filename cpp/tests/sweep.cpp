@@ -1,0 +1,204 @@
+// Sweeps against explicit pairs, and against themselves on other numbers of threads.
+#include "sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "check.hpp"
+
+namespace ranksvm::tests {
+namespace {
+
+struct Problem {
+  std::vector<double> y, scores, row_weight, query_weight;
+  std::vector<std::int64_t> query_start, order;
+  bool gaps;
+  MarginFunction phi;
+
+  std::int64_t n() const { return std::ssize(y); }
+  double weight(std::int64_t query, std::int64_t i, std::int64_t j) const {
+    const double of_rows = row_weight.empty() ? 1 : row_weight[i] * row_weight[j];
+    const double of_query = query_weight.empty() ? 1 : query_weight[query];
+    return of_rows * of_query * (gaps ? y[i] - y[j] : 1);
+  }
+  std::shared_ptr<const PreferencePairs> pairs(int n_threads) const {
+    return std::make_shared<PreferencePairs>(
+        y.data(), query_start, order, row_weight.empty() ? nullptr : row_weight.data(),
+        query_weight.empty() ? nullptr : query_weight.data(), gaps, n_threads);
+  }
+};
+
+// Scores and margins are multiples of 1/8, so that which pairs are active is no matter of rounding.
+Problem draw(Random& random, std::int64_t n, std::int64_t n_queries) {
+  Problem problem;
+  const auto n_levels = random.coin() ? random.whole(1, 6) : random.whole(1, 2 * n);
+  const double step = random.coin() ? 1 : 0.37, spread = random.coin() ? 1 : 1e5;
+  for (std::int64_t i = 0; i < n; ++i) {
+    problem.y.push_back(step * static_cast<double>(random.whole(0, n_levels)));
+    problem.scores.push_back(static_cast<double>(random.whole(-16, 16)) / 8 +
+                             (random.whole(0, 9) == 0 ? spread : 0));
+  }
+  problem.query_start = {0, n};
+  for (std::int64_t q = 1; q < n_queries; ++q) problem.query_start.push_back(random.whole(0, n));
+  std::sort(problem.query_start.begin(), problem.query_start.end());
+  if (random.coin()) {
+    problem.order.resize(n);
+    std::iota(problem.order.begin(), problem.order.end(), 0);
+    for (auto i = n; i-- > 1;) std::swap(problem.order[i], problem.order[random.whole(0, i)]);
+  }
+  const auto draw_weights = [&](std::vector<double>& weights, std::int64_t count) {
+    const bool whole = random.coin();
+    for (std::int64_t i = 0; i < count; ++i)
+      weights.push_back(whole ? static_cast<double>(random.whole(0, 3)) : random.real(0.1, 3));
+  };
+  if (random.coin()) draw_weights(problem.row_weight, n);
+  if (random.coin()) draw_weights(problem.query_weight, n_queries);
+  problem.gaps = random.coin();
+  const auto kind = static_cast<MarginFunction::Kind>(random.whole(0, 2));
+  const bool smoothed = kind == MarginFunction::Kind::smoothed_hinge;
+  problem.phi = {kind, 1.0, smoothed ? std::ldexp(1.0, -static_cast<int>(random.whole(0, 9))) : 0};
+  return problem;
+}
+
+struct Expected {
+  double n_active = 0, n_pairs = 0, value = 0, magnitude = 1;
+  std::vector<double> gradient, laplacian;  // the latter n x n
+};
+
+// phi of a margin, its slope with the sign turned, and whether the pair curves the loss.
+struct Point {
+  double value, alpha;
+  bool curves;
+};
+
+Point evaluate(const MarginFunction& phi, double z) {
+  const double slack = std::max(0.0, phi.margin - z);
+  if (phi.kind == MarginFunction::Kind::hinge) return {slack, slack > 0 ? 1.0 : 0.0, slack > 0};
+  if (phi.kind == MarginFunction::Kind::squared_hinge) return {slack * slack, 2 * slack, slack > 0};
+  return {slack, std::min(1.0, slack / phi.width), slack > 0 && z >= phi.margin - phi.width};
+}
+
+Expected by_pairs(const Problem& problem) {
+  const auto n = problem.n();
+  Expected found;
+  found.gradient.assign(n, 0.0);
+  found.laplacian.assign(n * n, 0.0);
+  const auto row = [&](std::int64_t g) { return problem.order.empty() ? g : problem.order[g]; };
+  for (std::size_t q = 0; q + 1 < problem.query_start.size(); ++q)
+    for (auto a = problem.query_start[q]; a < problem.query_start[q + 1]; ++a)
+      for (auto b = problem.query_start[q]; b < problem.query_start[q + 1]; ++b) {
+        const auto i = row(a), j = row(b);
+        if (!(problem.y[i] > problem.y[j])) continue;
+        const double z = problem.scores[i] - problem.scores[j];
+        const double weight = problem.weight(static_cast<std::int64_t>(q), i, j);
+        const Point point = evaluate(problem.phi, z);
+        found.n_pairs += weight;
+        found.n_active += z < problem.phi.margin ? weight : 0;
+        found.value += weight * point.value;
+        found.magnitude += weight * (1 + point.value + point.alpha);
+        found.gradient[i] -= weight * point.alpha;
+        found.gradient[j] += weight * point.alpha;
+        if (!point.curves) continue;
+        found.laplacian[i * n + i] += weight;
+        found.laplacian[j * n + j] += weight;
+        found.laplacian[i * n + j] -= weight;
+        found.laplacian[j * n + i] -= weight;
+      }
+  return found;
+}
+
+double value_of(const Sweep& sweep, const MarginFunction& phi) {
+  const auto& totals = sweep.totals();
+  if (phi.kind == MarginFunction::Kind::squared_hinge)
+    return phi.margin * phi.margin * totals.n_active + 2 * phi.margin * totals.balance_scores +
+           totals.scores_laplacian_scores;
+  return phi.margin * totals.n_active + totals.balance_scores;
+}
+
+// unit (N + N') = M, for the identity in N's place.
+template <class Real>
+void check_half_laplacian(const Sweep& sweep, const Expected& expected, double tolerance) {
+  const auto n = sweep.pairs().n_documents();
+  std::vector<std::int64_t> rows(n);
+  sweep.rows(rows.data());
+  std::vector<double> N(n * n);
+  for (std::int64_t q = 0; q < sweep.pairs().n_queries(); ++q) {
+    const auto begin = sweep.pairs().query_start(q), size = sweep.pairs().size(q);
+    std::vector<Real> v(size * size), result(size * size);
+    for (std::int64_t p = 0; p < size; ++p) v[p * size + p] = 1;
+    sweep.half_laplacian(q, q + 1, v.data(), size, std::int64_t{0}, size, result.data());
+    for (std::int64_t p = 0; p < size; ++p)
+      for (std::int64_t k = 0; k < size; ++k)
+        N[(begin + p) * n + begin + k] = sweep.half_laplacian_unit() * result[p * size + k];
+  }
+  for (std::int64_t p = 0; p < n; ++p)
+    for (std::int64_t k = 0; k < n; ++k)
+      CHECK(close(N[p * n + k] + N[k * n + p], expected.laplacian[rows[p] * n + rows[k]],
+                  tolerance * expected.magnitude));
+}
+
+void test_against_pairs(Random& random) {
+  const Problem problem = draw(random, random.whole(1, 40), random.whole(1, 4));
+  const auto n = problem.n();
+  const Expected expected = by_pairs(problem);
+  const auto pairs = problem.pairs(1);
+  const auto per_query = pairs->pairs_per_query();
+  CHECK(close(std::accumulate(per_query.begin(), per_query.end(), 0.0), expected.n_pairs,
+              1e-12 * expected.magnitude));
+  for (const auto way : {Counting::automatic, Counting::merge, Counting::levels, Counting::joachims,
+                         Counting::tree, Counting::pairs}) {
+    const Sweep sweep(pairs, problem.scores.data(), problem.phi, way, 1);
+    const double rounding = 1e-13 * (expected.magnitude + sweep.totals().magnitude) +
+                            1e-14 * sweep.totals().band_magnitude;
+    CHECK(close(sweep.totals().n_active, expected.n_active, rounding));
+    CHECK(close(value_of(sweep, problem.phi), expected.value, rounding));
+    for (std::int64_t i = 0; i < n; ++i)
+      CHECK(close(sweep.gradient()[i], expected.gradient[i], 10 * rounding));
+    std::vector<double> identity(n * n), product(n * n), degree(n);
+    for (std::int64_t i = 0; i < n; ++i) identity[i * n + i] = 1;
+    sweep.laplacian(identity.data(), n, product.data(), 1);
+    sweep.degree(degree.data());
+    for (std::int64_t i = 0; i < n * n; ++i)
+      CHECK(close(product[i], expected.laplacian[i], 1e-12 * expected.magnitude));
+    for (std::int64_t i = 0; i < n; ++i)
+      CHECK(close(degree[i], expected.laplacian[i * n + i], 1e-12 * expected.magnitude));
+    check_half_laplacian<double>(sweep, expected, 1e-12);
+    check_half_laplacian<float>(sweep, expected, 1e-5);
+  }
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+void test_threads(Random& random) {
+  const Problem problem = draw(random, random.whole(1 << 12, 1 << 15), random.whole(1, 9));
+  const auto n = problem.n();
+  std::vector<double> v(2 * n), first;
+  for (double& value : v) value = random.real(-1, 1);
+  for (const int n_threads : {1, 2, 5}) {
+    const Sweep sweep(problem.pairs(n_threads), problem.scores.data(), problem.phi,
+                      Counting::automatic, n_threads);
+    const auto& totals = sweep.totals();
+    std::vector<double> found{totals.n_active, totals.balance_scores, totals.magnitude,
+                              totals.scores_laplacian_scores, sweep.smoothing()};
+    found.insert(found.end(), sweep.gradient(), sweep.gradient() + n);
+    found.resize(found.size() + v.size());
+    sweep.laplacian(v.data(), 2, found.data() + found.size() - v.size(), n_threads);
+    if (first.empty()) first = found;
+    CHECK(same_bits(found, first));
+  }
+}
+
+}  // namespace
+
+void test_sweeps(double seconds) {
+  repeat(seconds / 2, test_against_pairs);
+  repeat(seconds / 2, test_threads);
+}
+
+}  // namespace ranksvm::tests
