@@ -306,4 +306,4 @@ def test_an_evaluation_outlives_the_next(counting):
 @every_loss
 def test_unknown_counting_is_refused(Loss):
     with pytest.raises(ValueError, match="guess"):
-        Loss(np.arange(4), counting="guess").evaluate(np.zeros(4))
+        make_loss(Loss, np.arange(4), counting="guess")
