@@ -18,9 +18,9 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
 demo: $(READY)
 	@$(BIN)/python examples/demo.py demo
 
-# The same examples everywhere, on two processors; TESTS=tests/pairs names some of the tests.
+# The same examples everywhere, on every processor; TESTS=tests/pairs names some of the tests.
 TESTS ?= tests
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore tests/benchmarks
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal --ignore tests/benchmarks
 
 test: $(READY_TEST) lint
 	@$(PYTEST) $(TESTS)

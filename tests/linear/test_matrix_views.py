@@ -31,6 +31,18 @@ def views(draw):
     return view, array, rng
 
 
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_take_every_column_into_account(kind, dtype):
+    rng = np.random.default_rng(0)
+    for d in range(1, 50):
+        X = rng.integers(1, 9, (5, d)).astype(dtype)  # sums of whole numbers are exact
+        w, u = rng.integers(1, 9, d).astype(float), rng.integers(1, 9, 5).astype(float)
+        matrix = DesignMatrix.from_array(kind(X))
+        np.testing.assert_array_equal(matrix.dot(w), X @ w)
+        np.testing.assert_array_equal(matrix.t_dot(u), X.T @ u)
+
+
 @given(views())
 def test_products_of_views(case):
     view, array, rng = case
