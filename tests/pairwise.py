@@ -1,4 +1,4 @@
-"""Few of the cases of a test, in which every pair of parameters occurs that occurs in any."""
+"""Few of the cases on arrays of a test, in which every pair of parameters occurs."""
 
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -8,29 +8,30 @@ def thinned(items):
     """
     Return the tests to run, in their order, and the others.
 
-    Two libraries of arrays count as one place, as the same lines run on both.
+    All cases run on the core. On arrays, where small problems take long, every pair of the other
+    parameters occurs, on one library or the other, as the same lines run on both.
     """
     functions = defaultdict(list)
     for item in items:
-        if hasattr(item, "callspec"):
+        if hasattr(item, "callspec") and item.callspec.params.get("place", "core") != "core":
             functions[item.parent.nodeid, item.originalname].append(item)
     spared = set()
     for cases in functions.values():
         kept = covering([_values(case) for case in cases])
-        spared.update(case for place, case in enumerate(cases) if place not in kept)
+        spared.update(case for k, case in enumerate(cases) if k not in kept)
     return [item for item in items if item not in spared], list(spared)
 
 
 def covering(cases):
-    """Return the places of cases with the pairs of all: of those left, that with most new ones."""
+    """Return the numbers of cases with the pairs of all: of those left, that with most new ones."""
     pairs = [_pairs(case) for case in cases]
     missing, kept, used = set().union(*pairs), set(), Counter()
     while missing:
         best = max(
-            (place for place in range(len(cases)) if place not in kept),
-            key=lambda place: (
-                len(pairs[place] & missing),
-                -sum(used[value] for value in cases[place].items()),
+            (k for k in range(len(cases)) if k not in kept),
+            key=lambda k: (
+                len(pairs[k] & missing),
+                -sum(used[value] for value in cases[k].items()),
             ),
         )
         kept.add(best)
@@ -42,16 +43,13 @@ def covering(cases):
 def _values(item):
     """The parameters of a case, by identity; what one list gives together is one of them."""
     params = dict(item.callspec.params)
-    values = {"place": params.pop("place")} if "place" in params else {}
+    values = {"place": params.pop("place")}
     for mark in item.iter_markers("parametrize"):
         names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
-        together = tuple(id(params.pop(name.strip(), None)) for name in names)
-        values[",".join(names)] = together
+        values[",".join(names)] = tuple(id(params.pop(name.strip(), None)) for name in names)
     return values | {name: id(value) for name, value in params.items()}
 
 
 def _pairs(values):
-    alike = {
-        name: "arrays" if value in ("numpy", "torch") else value for name, value in values.items()
-    }
-    return {*combinations(sorted(alike.items()), 2), *((value,) for value in values.items())}
+    others = sorted((name, value) for name, value in values.items() if name != "place")
+    return {*combinations(others, 2), *((value,) for value in values.items())}
