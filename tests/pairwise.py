@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from itertools import combinations
 
+import places
+
 
 def thinned(items):
     """
@@ -13,7 +15,10 @@ def thinned(items):
     """
     functions = defaultdict(list)
     for item in items:
-        if hasattr(item, "callspec") and item.callspec.params.get("place", "core") != "core":
+        if (
+            hasattr(item, "callspec")
+            and item.callspec.params.get("place", places.CORE) != places.CORE
+        ):
             functions[item.parent.nodeid, item.originalname].append(item)
     spared = set()
     for cases in functions.values():

@@ -8,9 +8,10 @@ import pytest
 from ranksvm import RankSVM
 from ranksvm.arrays.placement import design_matrix, named_device
 
-NAMES = ["cpu", "numpy:cpu", "torch:cpu"]
+CORE = "cpu"
+NAMES = [CORE, "numpy:cpu", "torch:cpu"]
 
-core_only = pytest.mark.parametrize("place", ["cpu"], indirect=True)
+core_only = pytest.mark.parametrize("place", [CORE], indirect=True)
 
 
 @dataclass(frozen=True)
