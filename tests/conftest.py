@@ -27,7 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(config, items):
-    """On arrays every pair of parameters is enough, but for `make explore`."""
+    """On arrays every value of a parameter is enough, but for `make explore`."""
     if "EXPLORE" not in os.environ:
         items[:], spared = pairwise.thinned(items)
         config.hook.pytest_deselected(items=spared)

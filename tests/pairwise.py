@@ -1,7 +1,6 @@
-"""Few of the cases on arrays of a test, in which every pair of parameters occurs."""
+"""Few of the cases of a test on arrays: with those on the core, every pair of parameters occurs."""
 
 from collections import Counter, defaultdict
-from itertools import combinations
 
 import places
 
@@ -10,38 +9,42 @@ def thinned(items):
     """
     Return the tests to run, in their order, and the others.
 
-    All cases run on the core. On arrays, where small problems take long, every pair of the other
-    parameters occurs, on one library or the other, as the same lines run on both.
+    All cases run on the core. On arrays, where small problems take long, every value of every
+    parameter occurs, on one library or the other, as the same lines run on both.
     """
     functions = defaultdict(list)
     for item in items:
-        if (
-            hasattr(item, "callspec")
-            and item.callspec.params.get("place", places.CORE) != places.CORE
-        ):
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if params.get("place", places.CORE) != places.CORE:
             functions[item.parent.nodeid, item.originalname].append(item)
-    spared = set()
+    libraries, spared = Counter(), set()
     for cases in functions.values():
-        kept = covering([_values(case) for case in cases])
+        kept = covering([_values(case) for case in cases], libraries)
         spared.update(case for k, case in enumerate(cases) if k not in kept)
     return [item for item in items if item not in spared], list(spared)
 
 
-def covering(cases):
-    """Return the numbers of cases with the pairs of all: of those left, that with most new ones."""
-    pairs = [_pairs(case) for case in cases]
-    missing, kept, used = set().union(*pairs), set(), Counter()
-    while missing:
+def covering(cases, libraries):
+    """
+    Return the numbers of cases with the values of all: of those left, that with most new ones.
+
+    `libraries` counts how often each has been taken, so that they take turns.
+    """
+    values = [{value for value in case.items() if value[0] != "place"} for case in cases]
+    missing, kept, used = set().union(*values), set(), Counter()
+    while missing or not kept:
         best = max(
             (k for k in range(len(cases)) if k not in kept),
             key=lambda k: (
-                len(pairs[k] & missing),
-                -sum(used[value] for value in cases[k].items()),
+                len(values[k] & missing),
+                -sum(used[value] for value in values[k]),
+                -libraries[cases[k]["place"]],
             ),
         )
         kept.add(best)
-        missing -= pairs[best]
-        used.update(cases[best].items())
+        missing -= values[best]
+        used.update(values[best])
+        libraries[cases[best]["place"]] += 1
     return kept
 
 
@@ -53,8 +56,3 @@ def _values(item):
         names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
         values[",".join(names)] = tuple(id(params.pop(name.strip(), None)) for name in names)
     return values | {name: id(value) for name, value in params.items()}
-
-
-def _pairs(values):
-    others = sorted((name, value) for name, value in values.items() if name != "place")
-    return {*combinations(others, 2), *((value,) for value in values.items())}

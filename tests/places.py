@@ -33,8 +33,8 @@ class Place:
         return RankSVM(*args, device=self.name, **parameters)
 
     def seeds(self, number):
-        """So many seeds by the core, and two on arrays, where small problems take long."""
-        return range(number if self.device is None else min(number, 2))
+        """So many seeds by the core, and one on arrays, where small problems take long."""
+        return range(number if self.device is None else min(number, 1))
 
     def matrix(self, X):
         """X of NumPy or SciPy as a design matrix there."""
