@@ -156,10 +156,10 @@ def along_C(rows: Rows, Cs: np.ndarray = GRID) -> list[Margins]:
 
 def count(task: Task, C: float, scores: np.ndarray, gap: float) -> Margins:
     """Count pairs by their margins: a sweep for each."""
-    loss = task.objective().loss
+    pairs = task.objective().loss.pairs
 
     def below(margin: float) -> float:
-        return 100 * loss.sweep(scores, "squared_hinge", margin=margin).n_active / task.n_pairs
+        return 100 * pairs.sweep(scores, "squared_hinge", margin).n_active / task.n_pairs
 
     wrong, active = below(0.0), below(1.0)
     near = below(1 + NEAR) - below(1 - NEAR)

@@ -46,7 +46,7 @@ class Preferences:
         Raises
         ------
         ValueError
-            As `QueryGroups.from_qid`.
+            As `ranksvm.pairs.queries.QueryGroups.from_qid`.
         """
         labels = np.ascontiguousarray(y, dtype=np.float64)
         return cls(labels, QueryGroups.from_qid(qid, len(labels)))
