@@ -278,8 +278,8 @@ def test_unknown_names(name, match):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"y": [0, np.nan, 1]}, "y must be finite; row 1 has nan"),
-        ({"scores": [0, 1, -np.inf]}, "scores must be finite; row 2 has -inf"),
+        ({"y": [0, np.nan, 1]}, "y must be finite; row 1 holds nan"),
+        ({"scores": [0, 1, -np.inf]}, "scores must be finite; row 2 holds -inf"),
         ({"y": [1, -1, 0]}, "nDCG needs labels of at least 0, but row 1 has -1"),
         ({"y": [1, 1001, 0]}, "nDCG .* up to 1000, but row 1 has 1001"),
         ({"y": [1, 5, 0], "metrics": "err"}, "ERR .* up to 4, but row 1 has 5"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import to_host
+from ..pairs.columns import finite_column
 from ..pairs.queries import ids_from_sizes
 from ..selection.scoring import has_pairs
 
@@ -50,7 +51,10 @@ def eval_sets(
             for k, (sizes, (_, y)) in enumerate(zip(eval_group, sets, strict=True))
         ]
     ids = [None] * len(sets) if eval_qid is None else eval_qid
-    return [(X, to_host(y), to_host(of_set)) for (X, y), of_set in zip(sets, ids, strict=True)]
+    return [
+        (X, finite_column(to_host(y), f"the y of eval_set[{k}]"), to_host(of_set))
+        for k, ((X, y), of_set) in enumerate(zip(sets, ids, strict=True))
+    ]
 
 
 def eval_scores(
