@@ -175,7 +175,7 @@ def test_the_unit_of_the_labels_does_not_matter(scale, loss):
     options = {"loss": loss, "pair_weight": "gap", "solver": "newton", "tol": 1e-6}
     one = RankSVM(**options).fit(X, y, qid)
     other = RankSVM(**options).fit(X, scale * y, qid)
-    assert other.pairs.n_pairs_ == scale * one.pairs.n_pairs_
+    assert other.n_pairs_ == scale * one.n_pairs_
     assert other.objective_ == pytest.approx(one.objective_, rel=2e-6)
     assert other.n_iter_ <= 1.2 * one.n_iter_
 
