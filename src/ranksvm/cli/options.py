@@ -187,11 +187,15 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
 
 
 def read_rows(
-    args: argparse.Namespace, model: Model | None = None, *, comments: bool = False
+    args: argparse.Namespace,
+    model: Model | None = None,
+    *,
+    comments: bool = False,
+    rank: bool = True,
 ) -> SvmlightFile:
-    """Read DATA; for a model, with features that can be its own."""
+    """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
     from ..files.svmlight import read_svmlight
-    from ..jobs.rows import require_fit
+    from ..jobs.rows import one_ranking, require_fit
     from ..threads import resolve_threads
 
     from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
@@ -203,6 +207,8 @@ def read_rows(
     )
     if model is not None:
         require_fit(rows, model, lambda note: say(args, note))
+    if rank and rows.qid is None:
+        say(args, one_ranking(rows.name))
     return rows
 
 

@@ -124,13 +124,15 @@ def _path(args: argparse.Namespace) -> None:
 def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFile:
     """Read the rows to choose lambda by, with features that can be those of the others."""
     from ..files.svmlight import read_svmlight
-    from ..jobs.rows import require_fit
+    from ..jobs.rows import one_ranking, require_fit
     from ..threads import resolve_threads
 
     validation = read_svmlight(
         args.validation, zero_based=rows.zero_based, n_threads=resolve_threads(args.threads)
     )
     require_fit(validation, rows, lambda note: say(args, note))
+    if validation.qid is None:
+        say(args, one_ranking(validation.name))
     return validation
 
 

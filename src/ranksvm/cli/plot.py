@@ -131,7 +131,7 @@ def _coefficients(args: argparse.Namespace) -> None:
     names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
     deviation = None
     if args.data is not None:
-        rows = read_rows(args, model)
+        rows = read_rows(args, model, rank=False)
         deviation = np.zeros(len(model.coef))
         deviation[: rows.n_features] = feature_deviations(rows.X)
     _save(CoefficientsDisplay(model.coef, names, deviation=deviation).plot(n_shown=args.n), args)

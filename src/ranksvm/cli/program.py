@@ -175,7 +175,7 @@ def _predict(args: argparse.Namespace) -> None:
 
     check_output(args.scores)
     model = load_model(args.model)
-    rows = read_rows(args, model, comments=args.trec)
+    rows = read_rows(args, model, comments=args.trec, rank=False)
     docids = rows.docids
     if args.trec and (rows.qid is None or docids is None):
         missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"

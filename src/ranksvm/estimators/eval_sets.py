@@ -72,8 +72,9 @@ def _score(ranker: Ranker, rows: tuple[Any, ArrayLike, Any], name: str) -> float
     """Return the score of a trained ranker on one of the sets; NaN if that has no pairs."""
     X, y, ids = rows
     ids = ranker._query_ids(X, ids)
+    ranker._warn_of_one_query(ids, f"{name} was given no eval_qid or eval_group", stacklevel=5)
     if has_pairs(y, ids):
-        return ranker.score(X, y, qid=ids)
+        return ranker._score(X, y, ids, None)
     warnings.warn(
         f"{name} has no preference pairs, within every query all labels are equal: its score is "
         "nan",

@@ -69,17 +69,24 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "n_queries_")
         ids = self._query_ids(X, qid)
-        if ids is None and self.n_queries_ > 1:
-            warnings.warn(
-                f"the model was trained on {self.n_queries_} queries, but score was given no qid: "
-                "all rows are taken for one query",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._warn_of_one_query(ids, "score was given no qid")
+        return self._score(X, y, ids, sample_weight)
+
+    def _score(self, X: Any, y: ArrayLike, ids: Any, sample_weight: ArrayLike | None) -> float:
         y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
         labels = finite_column(y, "y")
         measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
         return measure(scores)
+
+    def _warn_of_one_query(self, ids: Any, lacking: str, stacklevel: int = 3) -> None:
+        """Warn of rows without query ids for a ranker that was trained on several queries."""
+        if ids is None and self.n_queries_ > 1:
+            warnings.warn(
+                f"the model was trained on {self.n_queries_} queries, but {lacking}: all rows are "
+                "taken for one query",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
