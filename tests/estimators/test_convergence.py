@@ -76,8 +76,8 @@ def test_the_command_line_tells_it_without_scikit_learn(problem, tmp_path):
     [
         (1e308, 1.0, r"\(C=1e\+308 is too large for floating point, its square overflows; decreas"),
         (1e150, 1.0, r"\(C=1e\+150 is too large for floating point"),
-        (1.0, 1e200, r"\(X times C is too large for floating point; scale the features, say to a"),
-        (1.0, 1e100, r"\(X times C is too large for floating point; scale the features, say to a"),
+        (1.0, 1e200, r"\(X times C is too large for floating point; scale X, say to stand"),
+        (1.0, 1e100, r"\(X times C is too large for floating point; scale X, say to stand"),
     ],
 )
 def test_overflow_is_told_with_what_to_scale(problem, loss, C, scale, remedy):

@@ -279,7 +279,7 @@ def test_labels_that_are_no_numbers_are_never_learned_from(fit):
     qid = np.repeat([0, 1], 4)
     with pytest.raises(ValueError, match=r"^y must hold finite numbers; row 3 holds None"):
         fit(X, y, qid)
-    with pytest.raises(ValueError, match="X must hold numbers, but its column 'a' holds dates"):
+    with pytest.raises(ValueError, match="X must hold numbers, but column 'a' holds dates"):
         fit(pd.DataFrame({"a": pd.date_range("2020", periods=8), "b": X[:, 0]}), qid, qid)
     with pytest.raises(ValueError, match=r"X must be finite; the value at \[0, 0\] is masked"):
         fit(np.ma.masked_equal(X, X[0, 0]), np.arange(8), qid)

@@ -75,6 +75,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _score(self, X: Any, y: ArrayLike, ids: Any, sample_weight: ArrayLike | None) -> float:
         y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
         labels = finite_column(y, "y")
+        if len(labels) != len(scores):
+            raise ValueError(f"y has length {len(labels)} but X has {len(scores)} rows")
         measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
         return measure(scores)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from ..linear.design_matrix import two_dimensional
 from ..pairs.columns import finite_column
+from ..pairs.queries import present_ids
 from .atomic import open_output
 from .source import StrPath
 
@@ -120,7 +121,7 @@ def _encoded(values: Sequence[Any], name: str, n_rows: int) -> list[bytes]:
 
 def encode_qid(qid: ArrayLike, n_rows: int) -> list[bytes]:
     """Return the words of n_rows query ids."""
-    encoded = _encoded(np.asarray(qid).tolist(), "qid", n_rows)
+    encoded = _encoded(present_ids(qid).tolist(), "qid", n_rows)
     for row, token in enumerate(encoded):
         if _UNFIT_FOR_QID.search(token):
             raise ValueError(

@@ -216,8 +216,10 @@ def shortfall(result: SolverResult, parameters: Parameters, what: str = "") -> s
 def _too_large(C: float) -> str:
     """Say what overflows, or leaves rounding alone, and what to do about it."""
     if C >= _HUGE_C:
-        return f"C={C:g} is too large for floating point, its square overflows; decrease it"
+        return (
+            f"C={C:g} is too large for floating point, its square overflows; decrease C, or scale X"
+        )
     return (
-        "X times C is too large for floating point; scale the features, say to a standard "
-        "deviation of 1, or decrease C"
+        "X times C is too large for floating point; scale X, say to standard deviations of 1, or "
+        "decrease C"
     )

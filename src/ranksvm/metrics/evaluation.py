@@ -167,6 +167,7 @@ def measure(
         raise ValueError("there are no rows to evaluate")
     if docids is not None and len(docids) != len(labels):
         raise ValueError(f"docids has length {len(docids)} but there are {len(labels)} rows")
+    qid = None if qid is None else id_vector(qid)
     groups = QueryGroups.from_qid(qid, len(labels))
     ranking = Ranking(
         labels,
@@ -189,8 +190,8 @@ def _mean(metric: Metric, ranking: Ranking, values: Vector) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-def _query_ids(qid: ArrayLike | None, groups: QueryGroups) -> NDArray[Any]:
+def _query_ids(qid: NDArray[Any] | None, groups: QueryGroups) -> NDArray[Any]:
     if qid is None:
         return np.zeros(1, dtype=np.int64)
     first = groups.indptr[:-1]
-    return id_vector(qid)[first if groups.order is None else groups.order[first]]
+    return qid[first if groups.order is None else groups.order[first]]

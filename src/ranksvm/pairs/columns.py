@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+_NO_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)  # though float64 takes them
+
 
 def finite_column(values: Any, name: str) -> Vector:
     """Return numbers, one for each row, as a vector of float64.
@@ -52,6 +54,16 @@ def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
         If one is text, a date or anything else that is no real number, is missing or infinite, or
         categories have no order; naming the row.
     """
+    numbers = real_numbers(values, name)
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"{name} must be finite; {_place(numbers, row)} {numbers.flat[row]}")
+    return numbers
+
+
+def real_numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """Do as `finite_numbers`, but let NaN and infinity pass where they are numbers already."""
     array = _category_codes(values, name)
     if array is None:
         array = _as_array(values, name)
@@ -63,23 +75,25 @@ def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
         found = f"; {_place(array, 0)} {array.flat[0]}" if array.size else ""
         raise ValueError(f"{name} must hold numbers, not {array.dtype}{found}")
     with np.errstate(over="ignore"):
-        numbers = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    finite = np.isfinite(numbers)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise ValueError(f"{name} must be finite; {_place(numbers, row)} {numbers.flat[row]}")
-    return numbers
+        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        return np.asarray(np.ma.filled(values.astype(object), None))
+        return unmasked(values)
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must hold one number for each row: {error}") from None
     # NumPy turns the numbers beside a text into texts.
     return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+
+
+def unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return objects, with None for those that are masked."""
+    objects = np.array(np.ma.getdata(values), dtype=object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
 
 
 def _category_codes(values: Any, name: str) -> NDArray[Any] | None:
@@ -106,7 +120,7 @@ def _from_objects(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
     numbers = np.empty(objects.size)
     for row, value in enumerate(objects.ravel().tolist()):
         try:
-            if value is None or isinstance(value, str | bytes):
+            if value is None or isinstance(value, _NO_NUMBERS):
                 raise TypeError
             numbers[row] = value
         except (TypeError, ValueError, OverflowError):
