@@ -36,10 +36,10 @@ def run(text, capsys):
     return status, captured.out, captured.err
 
 
-def output_of(text, capsys):
+def output_of(text, capsys, said=""):
     """Run a config file without a fault; return the standard output."""
     status, out, err = run(text, capsys)
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, said)
     return out
 
 

@@ -176,6 +176,7 @@ def test_overflow_is_said(tmp_path):
     process = ranksvm("train", tmp_path / "d", tmp_path / "m")
     assert process.returncode == 0
     assert "warning: not converged" in process.stderr
+    assert "X times C is too large for floating point; scale X, say" in process.stderr
     training = json.loads((tmp_path / "m").read_text())["training"]
     assert (training["status"], training["dual_gap"]) == ("stalled", None)
 

@@ -143,3 +143,24 @@ def test_costs_weigh_pairs(tmp_path, capsys, monkeypatch):
 def test_errors(ranking, capsys, arguments, message):
     write_scores("short", np.array([1.0]))
     assert re.search(message, refused(capsys, "data.svm", "better", *arguments))
+
+
+@pytest.mark.parametrize(
+    ("command", "noted"),
+    [
+        ("train one m", True),
+        ("train data.svm m", False),
+        ("evaluate one better.json", True),
+        ("cv one --folds 2 --Cs 1", True),
+        ("path data.svm --validation one --max-events 1", True),
+        ("predict better.json one scores", False),
+    ],
+)
+def test_files_without_qids_are_noted(ranking, capsys, command, noted):
+    rng = np.random.default_rng(1)
+    dump_svmlight("one", rng.normal(size=(20, 3)), rng.integers(0, 4, 20))
+    note = "note: one has no qids: all rows are one ranking\n"
+    assert main(command.split()) == 0
+    assert (note in capsys.readouterr().err) == noted
+    assert main([*command.split(), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

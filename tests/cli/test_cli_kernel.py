@@ -147,7 +147,7 @@ def test_the_convergence_is_drawn(run, tmp_path):
 
 
 def test_info(run, tmp_path, capsys):
-    for model in ("m.json", tmp_path / "m.safetensors"):
+    for model in (tmp_path / "m.json", tmp_path / "m.safetensors"):
         assert run("convert", "m.json", model, "-q") == 0
         assert run("info", model) == 0
         text = capsys.readouterr().out

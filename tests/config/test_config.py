@@ -186,7 +186,8 @@ def test_measures(folder, capsys):
     labels, scores, qid = read_labels("tl"), np.arange(30.0), read_qids("tq")
     with_queries = output_of("[Input]\npredicted_labels=p\ntest_labels=tl\ntest_qids=tq\n", capsys)
     assert printed_errors(with_queries) == pytest.approx(table_of(labels, scores, qid), abs=1e-6)
-    without = output_of("[Input]\npredicted_labels=p\ntest_labels=tl\n", capsys)
+    note = "note: tl has no qids: all rows are one ranking\n"
+    without = output_of("[Input]\npredicted_labels=p\ntest_labels=tl\n", capsys, note)
     assert printed_errors(without) == pytest.approx(table_of(labels, scores, None), abs=1e-6)
     assert output_of("[Input]\npredicted_labels=p\ntest_set=tset\n", capsys) == with_queries
 
@@ -234,7 +235,8 @@ def test_models_that_count_from_one(folder, capsys):
     assert main(["train", "from_one", "m", "-q"]) == 0
     model = "[Input]\nmodel=m\n"
     outputs = "[Output]\npredicted_labels=p\n"
-    output_of(f"{model}test_set=from_one\n{outputs}", capsys)
+    note = "note: from_one has no qids: all rows are one ranking\n"
+    output_of(f"{model}test_set=from_one\n{outputs}", capsys, note)
     np.testing.assert_allclose(read_labels("p"), X @ load_model("m").coef)
     message = "tf counts features from zero but the model was trained on a file that .*"
     assert_refused(f"{model}prediction_features=tf\n{outputs}", message, capsys)

@@ -68,3 +68,20 @@ def test_the_command_line_tells_it_without_scikit_learn(problem, tmp_path):
     done = subprocess.run([sys.executable, "-c", program, *files], capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr.startswith("ranksvm: warning: not converged: the relative duality gap is ")
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize(
+    ("C", "scale", "remedy"),
+    [
+        (1e308, 1.0, r"\(C=1e\+308 is too large for floating point, its square overflows; decreas"),
+        (1e150, 1.0, r"\(C=1e\+150 is too large for floating point"),
+        (1.0, 1e200, r"\(X times C is too large for floating point; scale X, say to stand"),
+        (1.0, 1e100, r"\(X times C is too large for floating point; scale X, say to stand"),
+    ],
+)
+def test_overflow_is_told_with_what_to_scale(problem, loss, C, scale, remedy):
+    X, y, qid = problem
+    with pytest.warns(ranksvm.ConvergenceWarning, match=remedy) as caught:
+        RankSVM(C, loss=loss).fit(scale * X, y, qid)
+    assert "increase tol" not in str(caught[0].message)

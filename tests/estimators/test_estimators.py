@@ -18,7 +18,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ranksvm
-from ranksvm import ConvergenceWarning, RankSVM, pairwise_accuracy
+from ranksvm import (
+    ConvergenceWarning,
+    KernelRankSVM,
+    KernelRankSVMPathCV,
+    RankSVM,
+    RankSVMCV,
+    pairwise_accuracy,
+    ranksvm_grid,
+    regularization_path,
+)
 
 
 @parametrize_with_checks([RankSVM()])
@@ -225,7 +234,10 @@ def test_bad_data_is_named(wine):
         ({"qid": qid[:-1]}, "qid has length 177 but there are 178 rows"),
         ({"qid": np.where(qid == 3, np.nan, qid)}, "qid is missing in row 3"),
         ({"sample_weight": weight[:-1]}, "sample_weight has shape"),
-        ({"sample_weight": -weight}, "sample_weight must be finite and not negative; row 0 has -1"),
+        (
+            {"sample_weight": -weight},
+            "sample_weight must be finite and not negative; row 0 holds -1",
+        ),
         ({"sample_weight": 0 * weight}, "every sample_weight is zero"),
         ({"query_weight": np.arange(len(y))}, "query_weight must be the same for all rows of a"),
     ]
@@ -247,3 +259,40 @@ def test_the_example_in_the_docstring(name):
     result = doctest.testmod(sys.modules[getattr(ranksvm, name).__module__])
     assert result.attempted > 3
     assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        RankSVM().fit,
+        RankSVMCV([1.0], cv=2).fit,
+        KernelRankSVM().fit,
+        KernelRankSVMPathCV(cv=2).fit,
+        ranksvm_grid,
+        regularization_path,
+    ],
+    ids=lambda fit: getattr(fit, "__self__", fit),
+)
+def test_labels_that_are_no_numbers_are_never_learned_from(fit):
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    y = np.array([0, 1, 2, None, 0, 1, 2, 0], dtype=object)
+    qid = np.repeat([0, 1], 4)
+    with pytest.raises(ValueError, match=r"^y must hold finite numbers; row 3 holds None"):
+        fit(X, y, qid)
+    with pytest.raises(ValueError, match="X must hold numbers, but column 'a' holds dates"):
+        fit(pd.DataFrame({"a": pd.date_range("2020", periods=8), "b": X[:, 0]}), qid, qid)
+    with pytest.raises(ValueError, match=r"X must be finite; the value at \[0, 0\] is masked"):
+        fit(np.ma.masked_equal(X, X[0, 0]), np.arange(8), qid)
+
+
+def test_ordered_categories_are_learned_from_as_their_codes(wine):
+    X, y, qid = wine
+    levels = ["a bad one", "a good one", "the best"]
+    codes = y.astype(int) - int(y.min())
+    labels = pd.Categorical.from_codes(codes, levels, ordered=True)
+    expected = RankSVM().fit(X, codes, qid).coef_
+    np.testing.assert_array_equal(RankSVM().fit(X, labels, qid).coef_, expected)
+    enum = pl.Series([levels[code] for code in codes], dtype=pl.Enum(levels))
+    np.testing.assert_array_equal(RankSVM().fit(X, enum, qid).coef_, expected)
+    with pytest.raises(ValueError, match="y holds categories without an order"):
+        RankSVM().fit(X, labels.as_unordered(), qid)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ranksvm import RankSVM, RankSVMCV, pairwise_accuracy, ranksvm_grid
+from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, pairwise_accuracy, ranksvm_grid
 from ranksvm.pairs.queries import ids_from_sizes
 
 NAMES = [f"feature {k}" for k in range(13)]
@@ -186,6 +186,15 @@ def test_a_column_that_looks_like_query_ids_is_not_taken_silently(wine, frame_of
     assert model.n_features_in_ == 14
     assert model.n_queries_ == 1
     make().fit(frame, y, qid=qid)  # silent: the queries are known
+
+
+@pytest.mark.parametrize("ranker", [RankSVM(), KernelRankSVM()], ids=["linear", "kernel"])
+def test_an_eval_set_of_many_queries_is_not_taken_for_one_silently(wine, ranker):
+    X, y, qid = wine
+    message = r"trained on 7 queries, but eval_set\[0\] was given no eval_qid or eval_group: all"
+    with pytest.warns(UserWarning, match=message) as caught:
+        ranker.fit(X, y, qid, eval_set=[(X, y)])
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @every_estimator

@@ -101,8 +101,8 @@ BAD = float("nan")
     ("arguments", "message"),
     [
         (([1, 2], [1, 2]), r"X must be a matrix, found shape \(2,\)"),
-        (([[1], [2]], [1]), r"y has shape \(1,\) but X has 2 rows"),
-        (([[1], [2]], [1, BAD]), "y must be finite, found nan in row 1"),
+        (([[1], [2]], [1]), r"y has length 1 but X has 2 rows"),
+        (([[1], [2]], [1, BAD]), "y must be finite; row 1 holds nan"),
         (([[1], [BAD]], [1, 2]), "X holds values that are not finite"),
         (([[1], [2]], [1, 2], [3]), "qid has length 1 but X has 2 rows"),
         (([[1], [2]], [1, 2], ["a", "b c"]), "qid of row 1 must be a word .* found 'b c'"),
@@ -120,7 +120,7 @@ def test_data_that_cannot_be_written(tmp_path, arguments, message):
     ("columns", "message"),
     [
         ({"cost": [1, -2]}, r"cost must not be negative, found -2\.0"),
-        ({"cost": [1]}, r"cost has shape \(1,\) but X has 2 rows"),
+        ({"cost": [1]}, r"cost has length 1 but X has 2 rows"),
         ({"comments": ["a"]}, "comments has length 1 but X has 2 rows"),
         ({"comments": ["a", "b\nc"]}, "the comment of row 1 must be one line"),
     ],

@@ -76,7 +76,7 @@ def test_every_query_is_ranked(tmp_path_factory, rows):
         (([1, 1], ["a", "b c"], [1.0, 2.0]), "the docid 'b c' of row 2 must be one word"),
         (([1, 1], ["a", ""], [1.0, 2.0]), "the docid '' of row 2 must be one word"),
         ((["1", "1\n"], ["a", "b"], [1.0, 2.0]), r"the qid '1\\n' of row 2 must be one word"),
-        (([1, 1], ["a", "b"], [1.0, np.nan]), "the score of row 2 is nan: it must be finite"),
+        (([1, 1], ["a", "b"], [1.0, np.nan]), "scores must be finite; row 1 holds nan"),
         (([1, 1], ["a", "a"], [1.0, 2.0]), "query '1' has the document 'a' twice"),
         (([1], ["a"], [1.0], "my run"), "the tag 'my run' .*must be one word"),
     ],

@@ -234,7 +234,7 @@ def test_compressed_files_are_read(tmp_path):
     [
         (write_features, [[np.nan]], "X holds values that are not finite"),
         (write_features, [1.0], "X must be a matrix"),
-        (write_labels, [1.0, np.inf], "labels must be finite, found inf in row 1"),
+        (write_labels, [1.0, np.inf], "labels must be finite; row 1 holds inf"),
         (write_qids, ["a b"], "qid of row 0 must be a word"),
     ],
 )

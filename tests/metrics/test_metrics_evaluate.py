@@ -17,6 +17,7 @@ from ranksvm.metrics import (
     pairwise_accuracy,
     parse_metric,
 )
+from ranksvm.metrics.evaluation import measure
 
 DEPTHS = (1, 2, 3, 10)
 ALL = [name.split("[")[0] for name in metric_names() if not name.endswith(("l@k", "p@k"))]
@@ -55,7 +56,7 @@ conventions = st.builds(
 
 
 def assert_as_reference(names, y, scores, qid, convention, rel=1e-11, atol=1e-12, **options):
-    evaluation = evaluate(y, scores, qid, names, preset=convention, **options)
+    evaluation = measure(y, scores, qid, names, preset=convention, **options)
     ids = [0] * len(y) if qid is None else list(qid)
     first_seen = list(dict.fromkeys(ids))
     places = [first_seen.index(q) for q in evaluation.queries.tolist()]
@@ -199,8 +200,21 @@ def test_ties_of_a_long_list_are_averaged_exactly():
 
 
 def test_metrics_without_a_defined_query_are_nan():
-    evaluation = evaluate([0, 0], [1, 2], metrics=["ndcg@5", "auc", "pairwise_accuracy_pooled"])
+    metrics = ["ndcg@5", "auc", "pairwise_accuracy_pooled"]
+    with pytest.warns(UserWarning, match="no query has labels for which ndcg@5, auc, pairwise_a"):
+        evaluation = evaluate([0, 0], [1, 2], metrics=metrics)
     assert all(np.isnan(value) for value in evaluation.mean.values())
+
+
+def test_labels_and_scores_the_wrong_way_round_are_told():
+    y, scores = [2, 0, 1], [0.9, 0.25, 0.5]
+    message = (
+        "y holds labels from 0.25 to 0.9, scores values from 0 to 2, and the labels come first"
+    )
+    with pytest.warns(UserWarning, match=message):
+        assert np.isnan(evaluate(scores, y).mean["map"])
+    with pytest.raises(ValueError, match=r"but row 1 has -1; .* evaluate\(y, scores\)"):
+        evaluate([3.5, -1, 0.5], y)
 
 
 def test_agrees_with_the_functions():
@@ -278,8 +292,8 @@ def test_unknown_names(name, match):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"y": [0, np.nan, 1]}, "y must be finite; row 1 has nan"),
-        ({"scores": [0, 1, -np.inf]}, "scores must be finite; row 2 has -inf"),
+        ({"y": [0, np.nan, 1]}, "y must be finite; row 1 holds nan"),
+        ({"scores": [0, 1, -np.inf]}, "scores must be finite; row 2 holds -inf"),
         ({"y": [1, -1, 0]}, "nDCG needs labels of at least 0, but row 1 has -1"),
         ({"y": [1, 1001, 0]}, "nDCG .* up to 1000, but row 1 has 1001"),
         ({"y": [1, 5, 0], "metrics": "err"}, "ERR .* up to 4, but row 1 has 5"),

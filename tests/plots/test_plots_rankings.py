@@ -250,7 +250,7 @@ def test_scores_of_any_scale_are_drawn(scale, tmp_path):
 def test_what_has_no_distribution():
     with pytest.raises(ValueError, match="there are no rows"):
         ScoreDistributionDisplay.from_predictions([], [])
-    with pytest.raises(ValueError, match="row 1 has nan"):
+    with pytest.raises(ValueError, match="row 1 holds nan"):
         ScoreDistributionDisplay.from_predictions([0, 1], [0, np.nan])
     with pytest.raises(ValueError, match="n_labels must be at least 2, not 1"):
         ScoreDistributionDisplay.from_predictions([0, 1], [0, 1], n_labels=1)

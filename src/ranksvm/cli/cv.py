@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import add_common, add_scale, add_training, parameters_of, read_rows, say
+from .options import (
+    Input,
+    Output,
+    add_common,
+    add_scale,
+    add_training,
+    parameters_of,
+    read_rows,
+    say,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +34,10 @@ def add_command(commands: Any) -> None:
         "C; with MODEL, train on all rows with that.",
     )
     cv.set_defaults(run=_cv, parser=cv)
-    cv.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
-    cv.add_argument("model", metavar="MODEL", nargs="?", help="model file to write")
+    cv.add_argument(
+        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
+    )
+    cv.add_argument("model", type=Output, metavar="MODEL", nargs="?", help="model file to write")
     cv.add_argument(
         "--Cs",
         default="20",
@@ -46,8 +57,12 @@ def add_command(commands: Any) -> None:
         action="store_true",
         help="choose the smallest C within one standard error of the best",
     )
-    cv.add_argument("--table", metavar="FILE", help="write the table, as .csv or .json")
-    cv.add_argument("--plot", metavar="FILE", help="draw metric against C to a PNG, PDF or SVG")
+    cv.add_argument(
+        "--table", type=Output, metavar="FILE", help="write the table, as .csv or .json"
+    )
+    cv.add_argument(
+        "--plot", type=Output, metavar="FILE", help="draw metric against C to a PNG, PDF or SVG"
+    )
     add_training(cv)
     add_scale(cv)
     add_common(cv)

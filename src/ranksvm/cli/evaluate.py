@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import add_common, read_runs
+from .options import Input, Output, add_common, read_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +25,11 @@ def add_command(commands: Any) -> None:
         "half, or the metrics that are asked for.",
     )
     evaluate.set_defaults(run=_evaluate, parser=evaluate)
-    evaluate.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
     evaluate.add_argument(
-        "scores", metavar="SCORES|MODEL", help="one score per line, or a model file"
+        "data", type=Input, metavar="DATA", help="SVMlight file with labels, or - for stdin"
+    )
+    evaluate.add_argument(
+        "scores", type=Input, metavar="SCORES|MODEL", help="one score per line, or a model file"
     )
     evaluate.add_argument(
         "--metrics",
@@ -42,11 +44,15 @@ def add_command(commands: Any) -> None:
     )
     evaluate.add_argument(
         "--compare",
+        type=Input,
         metavar="SCORES|MODEL",
         help="also measure these, and test by randomisation whether the two differ",
     )
     evaluate.add_argument(
-        "--per-query", metavar="FILE", help="write the values of every query to a CSV file"
+        "--per-query",
+        type=Output,
+        metavar="FILE",
+        help="write the values of every query to a CSV file",
     )
     evaluate.add_argument(
         "--format", choices=["table", "csv", "json"], help="how to print metrics (default: table)"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..names import MODEL_FORMS
+from .options import Input, Output
 
 if TYPE_CHECKING:
     import argparse
@@ -29,9 +30,12 @@ def _add_info(commands: Any) -> None:
         "and the data it was trained on; or write its weights.",
     )
     info.set_defaults(run=_info, parser=info)
-    info.add_argument("model", metavar="MODEL", help="model file of any form, or - for stdin")
+    info.add_argument(
+        "model", type=Input, metavar="MODEL", help="model file of any form, or - for stdin"
+    )
     info.add_argument(
         "--weights",
+        type=Output,
         metavar="FILE",
         nargs="?",
         const="-",
@@ -47,8 +51,10 @@ def _add_convert(commands: Any) -> None:
         "another: JSON, safetensors, a model of LIBLINEAR-ranksvm, of SVM^rank, or weights.",
     )
     convert.set_defaults(run=_convert, parser=convert)
-    convert.add_argument("source", metavar="SOURCE", help="model file, or - for stdin")
-    convert.add_argument("target", metavar="TARGET", help="file to write, or - for stdout")
+    convert.add_argument("source", type=Input, metavar="SOURCE", help="model file, or - for stdin")
+    convert.add_argument(
+        "target", type=Output, metavar="TARGET", help="file to write, or - for stdout"
+    )
     convert.add_argument(
         "--to", choices=MODEL_FORMS, help="default: json or safetensors, as the name of TARGET says"
     )

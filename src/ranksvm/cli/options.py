@@ -19,6 +19,39 @@ if TYPE_CHECKING:
     from ..models import Model
 
 
+class Input(str):
+    """The path of a file to read; as the type of an argument, it says that it is one."""
+
+
+class Output(str):
+    """The path of a file to write."""
+
+
+def require_distinct_files(args: argparse.Namespace) -> None:
+    """Refuse outputs that would overwrite an input of the command, or one another."""
+    from ..files.distinct import overwritten
+
+    files = [
+        (_title(args.parser, name), path)
+        for name, value in vars(args).items()
+        for path in (value if isinstance(value, list) else [value])
+    ]
+    found = overwritten(
+        [file for file in files if isinstance(file[1], Input)],
+        [file for file in files if isinstance(file[1], Output)],
+    )
+    if found is not None:
+        raise ValueError(f"{found[0]} would overwrite {found[1]}: name another file")
+
+
+def _title(parser: argparse.ArgumentParser, name: str) -> str:
+    """Return how the help calls the argument of a name in the namespace."""
+    for action in parser._actions:
+        if action.dest == name:
+            return action.option_strings[-1] if action.option_strings else str(action.metavar)
+    return name
+
+
 def add_training(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is minimised and how, but C."""
     parser.add_argument(
@@ -154,11 +187,15 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
 
 
 def read_rows(
-    args: argparse.Namespace, model: Model | None = None, *, comments: bool = False
+    args: argparse.Namespace,
+    model: Model | None = None,
+    *,
+    comments: bool = False,
+    rank: bool = True,
 ) -> SvmlightFile:
-    """Read DATA; for a model, with features that can be its own."""
+    """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
     from ..files.svmlight import read_svmlight
-    from ..jobs.rows import require_fit
+    from ..jobs.rows import one_ranking, require_fit
     from ..threads import resolve_threads
 
     from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
@@ -170,6 +207,8 @@ def read_rows(
     )
     if model is not None:
         require_fit(rows, model, lambda note: say(args, note))
+    if rank and rows.qid is None:
+        say(args, one_ranking(rows.name))
     return rows
 
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..names import SCALES
-from .options import add_common, add_kernel, kernel_of, read_rows, say
+from .options import Input, Output, add_common, add_kernel, kernel_of, read_rows, say
 
 if TYPE_CHECKING:
     import argparse
@@ -30,8 +30,12 @@ def add_command(commands: Any) -> None:
         "With OUT, write a table of its breakpoints.",
     )
     path.set_defaults(run=_path, parser=path)
-    path.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
-    path.add_argument("out", metavar="OUT", nargs="?", help="table to write, .csv or .json")
+    path.add_argument(
+        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
+    )
+    path.add_argument(
+        "out", type=Output, metavar="OUT", nargs="?", help="table to write, .csv or .json"
+    )
     add_kernel(path)
     path.add_argument(
         "--graph",
@@ -53,7 +57,9 @@ def add_command(commands: Any) -> None:
         help="use features divided by their standard deviation, range or greatest absolute value "
         "in DATA (default: no)",
     )
-    path.add_argument("--validation", metavar="FILE", help="SVMlight file to choose lambda by")
+    path.add_argument(
+        "--validation", type=Input, metavar="FILE", help="SVMlight file to choose lambda by"
+    )
     path.add_argument(
         "--metric",
         default="pairwise_accuracy_pooled",
@@ -61,7 +67,9 @@ def add_command(commands: Any) -> None:
         help="what the best lambda is best in on FILE, as for ranksvm evaluate, such as ndcg@10 "
         "(default: pairwise_accuracy_pooled)",
     )
-    path.add_argument("--plot", metavar="FILE", help="draw the path to a PNG, PDF or SVG")
+    path.add_argument(
+        "--plot", type=Output, metavar="FILE", help="draw the path to a PNG, PDF or SVG"
+    )
     add_common(path)
 
 
@@ -116,13 +124,15 @@ def _path(args: argparse.Namespace) -> None:
 def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFile:
     """Read the rows to choose lambda by, with features that can be those of the others."""
     from ..files.svmlight import read_svmlight
-    from ..jobs.rows import require_fit
+    from ..jobs.rows import one_ranking, require_fit
     from ..threads import resolve_threads
 
     validation = read_svmlight(
         args.validation, zero_based=rows.zero_based, n_threads=resolve_threads(args.threads)
     )
     require_fit(validation, rows, lambda note: say(args, note))
+    if validation.qid is None:
+        say(args, one_ranking(validation.name))
     return validation
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .options import add_common, read_rows, read_runs
+from .options import Input, Output, add_common, read_rows, read_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -32,13 +32,14 @@ def add_command(commands: Any) -> None:
 
 def _add_coefficients(kinds: Any) -> None:
     parser = _add(kinds, "coefficients", _coefficients, "the largest weights of a model")
-    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("model", type=Input, metavar="MODEL")
     _add_out(parser)
     parser.add_argument(
         "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"
     )
     parser.add_argument(
         "--data",
+        type=Input,
         metavar="DATA",
         help="multiply each by the standard deviation of its feature in these rows, so that they "
         "compare",
@@ -49,7 +50,9 @@ def _add_coefficients(kinds: Any) -> None:
 def _add_scores(kinds: Any) -> None:
     parser = _add(kinds, "scores", _scores, "the distribution of the scores of each label")
     _add_data(parser)
-    parser.add_argument("scores", metavar=_SCORES, help="one score per line, or a model file")
+    parser.add_argument(
+        "scores", type=Input, metavar=_SCORES, help="one score per line, or a model file"
+    )
     _add_out(parser)
     add_common(parser)
 
@@ -58,7 +61,7 @@ def _add_ndcg(kinds: Any) -> None:
     parser = _add(kinds, "ndcg", _ndcg, "nDCG@k against k")
     _add_data(parser)
     parser.add_argument(
-        "scores", metavar=_SCORES, nargs="+", help="scores or models to draw together"
+        "scores", type=Input, metavar=_SCORES, nargs="+", help="scores or models to draw together"
     )
     _add_out(parser)
     parser.add_argument(
@@ -71,7 +74,9 @@ def _add_ndcg(kinds: Any) -> None:
 def _add_queries(kinds: Any) -> None:
     parser = _add(kinds, "queries", _queries, "on which queries one model is better than another")
     _add_data(parser)
-    parser.add_argument("scores", metavar=_SCORES, nargs=2, help="scores or models to compare")
+    parser.add_argument(
+        "scores", type=Input, metavar=_SCORES, nargs=2, help="scores or models to compare"
+    )
     _add_out(parser)
     parser.add_argument("--metric", default="ndcg@10", metavar="NAME", help="default: ndcg@10")
     _add_preset(parser)
@@ -87,11 +92,13 @@ def _add(kinds: Any, kind: str, run: Callable[[Any], None], shows: str) -> argpa
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("data", metavar="DATA", help="SVMlight file with labels, or - for stdin")
+    parser.add_argument(
+        "data", type=Input, metavar="DATA", help="SVMlight file with labels, or - for stdin"
+    )
 
 
 def _add_out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("out", metavar="OUT", help="PNG, SVG or PDF to write")
+    parser.add_argument("out", type=Output, metavar="OUT", help="PNG, SVG or PDF to write")
 
 
 def _add_preset(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +131,7 @@ def _coefficients(args: argparse.Namespace) -> None:
     names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
     deviation = None
     if args.data is not None:
-        rows = read_rows(args, model)
+        rows = read_rows(args, model, rank=False)
         deviation = np.zeros(len(model.coef))
         deviation[: rows.n_features] = feature_deviations(rows.X)
     _save(CoefficientsDisplay(model.coef, names, deviation=deviation).plot(n_shown=args.n), args)

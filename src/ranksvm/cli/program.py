@@ -15,6 +15,8 @@ from .cv import add_command as add_cv_command
 from .evaluate import add_command as add_evaluate_command
 from .models import add_commands as add_model_commands
 from .options import (
+    Input,
+    Output,
     add_common,
     add_kernel,
     add_scale,
@@ -22,6 +24,7 @@ from .options import (
     kernel_of,
     parameters_of,
     read_rows,
+    require_distinct_files,
     say,
 )
 from .path import add_command as add_path_command
@@ -70,8 +73,12 @@ def _add_train(commands: Any) -> None:
         "model file.",
     )
     train.set_defaults(run=_train, parser=train)
-    train.add_argument("data", metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin")
-    train.add_argument("model", metavar="MODEL", help="model file to write, or - for stdout")
+    train.add_argument(
+        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
+    )
+    train.add_argument(
+        "model", type=Output, metavar="MODEL", help="model file to write, or - for stdout"
+    )
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
     add_kernel(train)
     add_training(train)
@@ -83,7 +90,9 @@ def _add_train(commands: Any) -> None:
         help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; torch:cuda "
         "or cupy:cuda, by that library (default: cpu)",
     )
-    train.add_argument("--plot", metavar="FILE", help="draw the convergence to a PNG, PDF or SVG")
+    train.add_argument(
+        "--plot", type=Output, metavar="FILE", help="draw the convergence to a PNG, PDF or SVG"
+    )
     add_common(train)
 
 
@@ -94,10 +103,15 @@ def _add_predict(commands: Any) -> None:
         description="Write one score per row of an SVMlight file; higher is better.",
     )
     predict.set_defaults(run=_predict, parser=predict)
-    predict.add_argument("model", metavar="MODEL")
-    predict.add_argument("data", metavar="DATA", help="SVMlight file, or - for stdin")
+    predict.add_argument("model", type=Input, metavar="MODEL")
+    predict.add_argument("data", type=Input, metavar="DATA", help="SVMlight file, or - for stdin")
     predict.add_argument(
-        "scores", metavar="SCORES", nargs="?", default="-", help="file to write (default: stdout)"
+        "scores",
+        type=Output,
+        metavar="SCORES",
+        nargs="?",
+        default="-",
+        help="file to write (default: stdout)",
     )
     predict.add_argument(
         "--trec",
@@ -115,7 +129,7 @@ def _add_run(commands: Any) -> None:
 def _complete_run(parser: argparse.ArgumentParser) -> None:
     parser.description = "Train, predict and measure as a config file of TreeRankSVM asks for."
     parser.set_defaults(run=_run_config, parser=parser)
-    parser.add_argument("config", metavar="CONFIG", help="config file, or - for stdin")
+    parser.add_argument("config", type=Input, metavar="CONFIG", help="config file, or - for stdin")
 
 
 def _train(args: argparse.Namespace) -> None:
@@ -161,7 +175,7 @@ def _predict(args: argparse.Namespace) -> None:
 
     check_output(args.scores)
     model = load_model(args.model)
-    rows = read_rows(args, model, comments=args.trec)
+    rows = read_rows(args, model, comments=args.trec, rank=False)
     docids = rows.docids
     if args.trec and (rows.qid is None or docids is None):
         missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
@@ -220,6 +234,7 @@ def _run(args: argparse.Namespace) -> int:
         warnings.simplefilter("always")
         warnings.showwarning = show
         try:
+            require_distinct_files(args)
             args.run(args)
             sys.stdout.flush()
             return 0

@@ -15,11 +15,11 @@ What to do follows from what is given; here, what is given is checked, without o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..files.distinct import overwritten
 from ..files.quoting import shown
 from ..files.sections import Entry, did_you_mean, read_sections
 from ..files.source import DataError, StrPath
@@ -262,13 +262,12 @@ def _leading_nowhere(config: Config) -> _Complaints:
 
 def _require_distinct_files(config: Config) -> None:
     """Refuse outputs that would overwrite an input or each other."""
-    seen = {os.path.realpath(entry.value): entry for entry in config.inputs.values()}
-    seen[os.path.realpath(config.name)] = Entry("the config file", config.name, 0)
-    for entry in config.outputs.values():
-        path = os.path.realpath(entry.value)
-        if path in seen and entry.value != "-" and not path.startswith("/dev/"):
-            raise config.error(
-                entry,
-                f"{entry.attribute} would overwrite {seen[path].attribute}: name another file",
-            )
-        seen[path] = entry
+    inputs = [("the config file", config.name)]
+    inputs += [(entry.attribute, entry.value) for entry in config.inputs.values()]
+    outputs = [(name, entry.value) for name, entry in config.outputs.items()]
+    found = overwritten(inputs, outputs)
+    if found is not None:
+        raise config.error(
+            config.outputs[found[0]],
+            f"{found[0]} would overwrite {found[1]}: name another file",
+        )

@@ -14,7 +14,7 @@ from ..files.model import load_model, save_model
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
-from ..jobs.rows import require_fit
+from ..jobs.rows import one_ranking, require_fit
 from ..jobs.scoring import performance, predict
 from ..jobs.training import summary, train_on_rows
 from ..metrics import lost_pairs
@@ -58,6 +58,7 @@ def run_config(path: StrPath) -> None:
     if config.predicts and test.rows is not None and trained is not None:
         require_fit(test.rows, trained, lambda note: _say(config, note))
     measures = config.measures and _can_be_measured(config, test)
+    _note_missing_qids(config, training, test if measures else None)
     if training is not None:
         model = _train(config, training)
     scores = test.scores
@@ -95,6 +96,14 @@ def _can_be_measured(config: Config, test: Scored) -> bool:
             return False
         raise DataError(f"{test.name} cannot be measured: {error}") from None
     return True
+
+
+def _note_missing_qids(
+    config: Config, training: SvmlightFile | None, measured: Scored | None
+) -> None:
+    for rows in (training, measured):
+        if rows is not None and rows.qid is None and config.verbose:
+            sys.stderr.write(one_ranking(rows.name) + "\n")
 
 
 def _stream(config: Config) -> TextIO:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from ..arrays.device import ArrayDevice
-from ..arrays.libraries import csr_parts, is_sparse, library_of, to_host
+from ..arrays.libraries import csr_parts, is_sparse, library_of
 
 CHECKED_VALUES = 1 << 24  # at a time
 
@@ -60,9 +59,8 @@ def _refuse_infinite(values: Any, xp: Any) -> None:
             )
 
 
-def check_labels(X: Any, y: ArrayLike) -> NDArray[np.float64]:
+def check_labels(X: Any, y: ArrayLike | None) -> NDArray[np.float64]:
     """Return the labels on the host, one for each row of X."""
-    labels = check_array(to_host(y), ensure_2d=False, dtype=np.float64, input_name="y")
-    check_consistent_length(X, labels)
-    vector: NDArray[np.float64] = column_or_1d(labels, warn=True)
+    check_consistent_length(X, y)
+    vector: NDArray[np.float64] = column_or_1d(y, warn=True)
     return vector

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import to_host
+from ..pairs.columns import finite_column
 from ..pairs.queries import ids_from_sizes
 from ..selection.scoring import has_pairs
 
@@ -50,7 +51,10 @@ def eval_sets(
             for k, (sizes, (_, y)) in enumerate(zip(eval_group, sets, strict=True))
         ]
     ids = [None] * len(sets) if eval_qid is None else eval_qid
-    return [(X, to_host(y), to_host(of_set)) for (X, y), of_set in zip(sets, ids, strict=True)]
+    return [
+        (X, finite_column(to_host(y), f"the y of eval_set[{k}]"), to_host(of_set))
+        for k, ((X, y), of_set) in enumerate(zip(sets, ids, strict=True))
+    ]
 
 
 def eval_scores(
@@ -68,8 +72,9 @@ def _score(ranker: Ranker, rows: tuple[Any, ArrayLike, Any], name: str) -> float
     """Return the score of a trained ranker on one of the sets; NaN if that has no pairs."""
     X, y, ids = rows
     ids = ranker._query_ids(X, ids)
+    ranker._warn_of_one_query(ids, f"{name} was given no eval_qid or eval_group", stacklevel=5)
     if has_pairs(y, ids):
-        return ranker.score(X, y, qid=ids)
+        return ranker._score(X, y, ids, None)
     warnings.warn(
         f"{name} has no preference pairs, within every query all labels are equal: its score is "
         "nan",

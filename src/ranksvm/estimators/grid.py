@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_X_y
 
 from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
@@ -19,6 +18,7 @@ from ..pairs.query_columns import query_column, without_column
 from ..pairs.weights import row_weights
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
+from .rows import labelled_rows
 
 
 def ranksvm_grid(
@@ -78,9 +78,7 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
-    X, y = check_X_y(
-        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
-    )
+    X, y = labelled_rows(X, y)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
@@ -88,7 +86,7 @@ def ranksvm_grid(
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
     problem = make_problem(
         DesignMatrix.from_array(X),
-        np.ascontiguousarray(y, dtype=np.float64),
+        y,
         qid,
         min(of_each, key=attrgetter("C")),
         row_weights("sample_weight", sample_weight, X.shape[0]),

@@ -20,7 +20,7 @@ from .certified_ranker import CertifiedRanker
 from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_ranker import KernelRanker
-from .ranker import KINDS
+from .rows import KINDS
 
 Vector = NDArray[np.float64]
 

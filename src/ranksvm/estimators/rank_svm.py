@@ -193,7 +193,8 @@ class RankSVM(LinearRanker):
             frames, are used as they are; other kinds are converted. All other arguments may be
             arrays of Torch and CuPy, too, on any device.
         y : array-like of shape (n_samples,)
-            Relevance labels, larger is better. Only their order within a query matters, and with
+            Relevance labels, larger is better: numbers, or categories that have an order, of
+            pandas or an Enum of polars. Only their order within a query matters, and with
             ``pair_weight="gap"`` the gaps between them.
         qid : array-like of shape (n_samples,) or str, optional
             Query ids: integers, strings or any hashable values, in any order; or the name of a

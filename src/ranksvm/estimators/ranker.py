@@ -13,17 +13,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..arrays.libraries import to_host
+from ..linear.features import numeric_features
 from ..models import Model
+from ..pairs.columns import finite_column, finite_numbers
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
 from ..selection.scoring import DEFAULT_SCORING, scorer
+from .rows import KINDS
 
 Vector = NDArray[np.float64]
-KINDS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": [np.float64, np.float32],
-    "order": "C",
-}
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -71,23 +69,33 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "n_queries_")
         ids = self._query_ids(X, qid)
+        self._warn_of_one_query(ids, "score was given no qid")
+        return self._score(X, y, ids, sample_weight)
+
+    def _score(self, X: Any, y: ArrayLike, ids: Any, sample_weight: ArrayLike | None) -> float:
+        y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
+        labels = finite_column(y, "y")
+        if len(labels) != len(scores):
+            raise ValueError(f"y has length {len(labels)} but X has {len(scores)} rows")
+        measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
+        return measure(scores)
+
+    def _warn_of_one_query(self, ids: Any, lacking: str, stacklevel: int = 3) -> None:
+        """Warn of rows without query ids for a ranker that was trained on several queries."""
         if ids is None and self.n_queries_ > 1:
             warnings.warn(
-                f"the model was trained on {self.n_queries_} queries, but score was given no qid: "
-                "all rows are taken for one query",
+                f"the model was trained on {self.n_queries_} queries, but {lacking}: all rows are "
+                "taken for one query",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=stacklevel,
             )
-        y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
-        measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), y, ids, sample_weight)
-        return measure(scores)
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
         check_is_fitted(self, "n_queries_")
         if self.qid_column_ is not None:
             X = without_column(X, self.qid_column_)
-        return validate_data(self, to_host(X), reset=False, **self._kinds)
+        return validate_data(self, numeric_features(to_host(X)), reset=False, **self._kinds)
 
     def _query_ids(self, X: Any, qid: Any) -> Any:
         """Return ids as an array, out of a column where there are none; None for one query."""
@@ -116,14 +124,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         column = qid if isinstance(qid, str) else self.qid
         if column is not None:
             qid, X = query_column(X, column), without_column(X, column)
-        X, y = self._checked(X, y)
+        X, y = self._checked(X, None if y is None else finite_numbers(y, "y"))
         self.qid_column_ = column
-        labels = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
+        labels = column_or_1d(y, warn=True)
         return X, labels, qid if group is None else ids_from_sizes(group, len(labels))
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, Any]:
         """Return rows to train on, and their labels."""
-        X, y = validate_data(self, to_host(X), y, y_numeric=True, **self._kinds)
+        X, y = validate_data(self, numeric_features(to_host(X)), y, **self._kinds)
         return X, y
 
     @abstractmethod

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_X_y
 
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import PathCallback, Stop
 from ..kernel.path.regularization import RegularizationPath, solve_path
 from ..progress import PathTable
 from .convergence import warn_unless_converged
+from .rows import labelled_rows
 
 
 def regularization_path(
@@ -110,9 +109,7 @@ def regularization_path(
     """
     stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, max_memory)
     of_rows = Kernel(kernel, gamma, degree, coef0)
-    X, y = check_X_y(
-        X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True
-    )
+    X, y = labelled_rows(X, y)
     callbacks: list[PathCallback] = [PathTable()] if verbose else []
     if callback is not None:
         callbacks.append(callback)

@@ -53,6 +53,10 @@ def open_blocks(
         If the file cannot be read; it is opened by the iterator.
     """
     if not isinstance(path_or_file, str | bytes | os.PathLike):
+        if not hasattr(path_or_file, "read"):
+            raise TypeError(
+                f"a file is named by its path, or open in binary mode, but not {path_or_file!r}"
+            )
         name = str(getattr(path_or_file, "name", "<stream>"))
         return name, _as_arrays(_read_blocks(path_or_file, block_bytes), name)
     name = os.fsdecode(path_or_file)

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..linear.design_matrix import two_dimensional
+from ..pairs.columns import finite_column
+from ..pairs.queries import present_ids
 from .atomic import open_output
 from .source import StrPath
 
@@ -57,9 +59,9 @@ def dump_svmlight(
     """
     X = two_dimensional(X)
     columns = Columns(
-        labels=finite_column(y, "y", X.shape[0]),
+        labels=_column(y, "y", X.shape[0]),
         qid=None if qid is None else encode_qid(qid, X.shape[0]),
-        cost=None if cost is None else finite_column(cost, "cost", X.shape[0]),
+        cost=None if cost is None else _column(cost, "cost", X.shape[0]),
         comments=None if comments is None else _encoded_comments(comments, X.shape[0]),
     )
     if columns.cost is not None and columns.cost.min(initial=0.0) < 0:
@@ -103,14 +105,11 @@ def format_rows(X: Any, columns: Columns, zero_based: bool) -> Iterator[bytes]:
         )
 
 
-def finite_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
+def _column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
     """Return numbers as a column of n_rows finite ones."""
-    column = np.ascontiguousarray(values, dtype=np.float64)
-    if column.shape != (n_rows,):
-        raise ValueError(f"{name} has shape {column.shape} but X has {n_rows} rows")
-    if not np.isfinite(column).all():
-        row = int(np.argmin(np.isfinite(column)))
-        raise ValueError(f"{name} must be finite, found {column[row]} in row {row}")
+    column = finite_column(values, name)
+    if len(column) != n_rows:
+        raise ValueError(f"{name} has length {len(column)} but X has {n_rows} rows")
     return column
 
 
@@ -122,7 +121,7 @@ def _encoded(values: Sequence[Any], name: str, n_rows: int) -> list[bytes]:
 
 def encode_qid(qid: ArrayLike, n_rows: int) -> list[bytes]:
     """Return the words of n_rows query ids."""
-    encoded = _encoded(np.asarray(qid).tolist(), "qid", n_rows)
+    encoded = _encoded(present_ids(qid).tolist(), "qid", n_rows)
     for row, token in enumerate(encoded):
         if _UNFIT_FOR_QID.search(token):
             raise ValueError(

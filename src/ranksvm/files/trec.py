@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from ..pairs.columns import finite_column
+from ..pairs.queries import present_ids
 from .atomic import open_output
 from .quoting import shown
 from .source import StrPath
@@ -49,13 +50,10 @@ def write_trec_run(
     OutputError
         If the file cannot be written.
     """
-    values = np.asarray(scores, dtype=np.float64)
-    queries = _words("qid", np.asarray(qid).tolist(), len(values))
-    documents = _words("docid", docids, len(values))
+    values = finite_column(scores, "scores")
+    queries = _words("qid", present_ids(qid).tolist(), len(values))
+    documents = _words("docid", present_ids(docids, "docids").tolist(), len(values))
     (tag_word,) = _words("tag", [tag], 1)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(f"the score of row {bad[0] + 1} is {values[bad[0]]}: it must be finite")
     numbers = values.tolist()
     rows_of: dict[bytes, list[int]] = {}
     for row, query in enumerate(queries):

@@ -20,11 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import LineFormat
 from ..linear.design_matrix import two_dimensional
+from ..pairs.columns import finite_column
 from .atomic import open_output
 from .scores import write_scores
 from .source import StrPath
 from .svmlight import SvmlightFile, read_rows
-from .svmlight_writer import Columns, encode_qid, finite_column, format_rows
+from .svmlight_writer import Columns, encode_qid, format_rows
 
 
 def read_features(path: StrPath, *, n_threads: int | None = None) -> SvmlightFile:
@@ -126,7 +127,7 @@ def write_labels(path: StrPath, labels: ArrayLike) -> None:
     OutputError
         If the file cannot be written.
     """
-    write_scores(path, finite_column(labels, "labels", np.size(labels)))
+    write_scores(path, finite_column(labels, "labels"))
 
 
 def write_qids(path: StrPath, qid: ArrayLike) -> None:

@@ -70,6 +70,11 @@ def counts_from_one(model: Model | None) -> bool:
     return model is not None and model.training.get("zero_based") is False
 
 
+def one_ranking(name: str) -> str:
+    """Return a note of rows to rank that belong to no queries."""
+    return f"note: {name} has no qids: all rows are one ranking"
+
+
 def require_fit(
     rows: SvmlightFile, trained: Model | SvmlightFile, note: Callable[[str], None]
 ) -> None:

@@ -11,6 +11,7 @@ from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.preferences import Preferences
+from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import column_scales
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
@@ -163,7 +164,7 @@ or float64
 
 def two_dimensional(X: Any) -> Any:
     """Return X as an array or CSR, in float32 if it is, else in float64."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
     if X.ndim != 2:
         raise ValueError(f"X must be a matrix, found shape {X.shape}")
     return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

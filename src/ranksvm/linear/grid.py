@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..pairs.columns import real_numbers
 from ..solvers import CuttingPlanes, Iteration, SolverResult
 from .parameters import Parameters
 from .training import Problem
@@ -90,9 +92,9 @@ def solve_grid(
 def grid_of(Cs: ArrayLike) -> Vector:
     """Return a grid of C as a vector."""
     try:
-        grid: Vector = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"Cs must be a list of numbers, not {Cs!r}") from None
+        grid: Vector = np.atleast_1d(real_numbers(Cs, "Cs"))
+    except ValueError:
+        raise ValueError(f"Cs must be a list of numbers, not {reprlib.repr(Cs)}") from None
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
     return grid

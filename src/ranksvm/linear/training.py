@@ -22,6 +22,8 @@ from .solver_choice import SolverChoice, choose_solver
 
 Vector = NDArray[np.float64]
 
+_HUGE_C = 1e100
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -204,6 +206,20 @@ def shortfall(result: SolverResult, parameters: Parameters, what: str = "") -> s
         reached += f", and the absolute one {absolute:.2g}, above epsilon={parameters.epsilon:g}"
     if result.status is Status.MAX_ITER:
         remedy = f"max_iter={parameters.max_iter} was reached; increase it, or tol"
+    elif not result.dual_gap < 1:  # no tol would do
+        remedy = _too_large(parameters.C)
     else:
         remedy = "no further progress is possible in floating point; increase tol or scale X"
     return f"not converged{what}: {reached} ({remedy})"
+
+
+def _too_large(C: float) -> str:
+    """Say what overflows, or leaves rounding alone, and what to do about it."""
+    if C >= _HUGE_C:
+        return (
+            f"C={C:g} is too large for floating point, its square overflows; decrease C, or scale X"
+        )
+    return (
+        "X times C is too large for floating point; scale X, say to standard deviations of 1, or "
+        "decrease C"
+    )

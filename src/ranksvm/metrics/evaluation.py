@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,12 +113,53 @@ def evaluate(
         If lengths differ, there are no rows, a label or score is not finite, a name is not known,
         a label is out of the range of a metric, or ids that break ties are missing.
 
+    Warns
+    -----
+    UserWarning
+        If a metric is defined in no query, so that its mean is NaN.
+
     Examples
     --------
     >>> evaluation = evaluate([2, 0, 1, 0], [0.3, 0.1, 0.2, 0.9], ["a", "a", "b", "b"], "ndcg@10")
     >>> round(evaluation.mean["ndcg@10"], 4)
     0.8155
     """
+    evaluation = measure(
+        y,
+        scores,
+        qid,
+        metrics,
+        preset=preset,
+        docids=docids,
+        sample_weight=sample_weight,
+        n_threads=n_threads,
+    )
+    nowhere = [name for name, value in evaluation.mean.items() if math.isnan(value)]
+    if nowhere:
+        labels, predicted = labels_and_scores(y, scores)
+        warnings.warn(
+            f"no query has labels for which {', '.join(nowhere)} would be defined: the mean is "
+            f"nan; y holds labels from {labels.min():g} to {labels.max():g}, scores values from "
+            f"{predicted.min():g} to {predicted.max():g}, and the labels come first: "
+            "evaluate(y, scores)",
+            UserWarning,
+            stacklevel=2,
+        )
+    return evaluation
+
+
+def measure(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike | None = None,
+    metrics: str | Iterable[str] = DEFAULT_METRICS,
+    *,
+    preset: str | Conventions | None = None,
+    docids: Sequence[Any] | NDArray[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_threads: int = 1,
+) -> Evaluation:
+    """Do as `evaluate`, without a warning: where NaN has a meaning, or is refused."""
     asked = parse_metrics(metrics)
     conventions = conventions_of(preset)
     labels, predicted = labels_and_scores(y, scores)
@@ -124,6 +167,7 @@ def evaluate(
         raise ValueError("there are no rows to evaluate")
     if docids is not None and len(docids) != len(labels):
         raise ValueError(f"docids has length {len(docids)} but there are {len(labels)} rows")
+    qid = None if qid is None else id_vector(qid)
     groups = QueryGroups.from_qid(qid, len(labels))
     ranking = Ranking(
         labels,
@@ -146,8 +190,8 @@ def _mean(metric: Metric, ranking: Ranking, values: Vector) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-def _query_ids(qid: ArrayLike | None, groups: QueryGroups) -> NDArray[Any]:
+def _query_ids(qid: NDArray[Any] | None, groups: QueryGroups) -> NDArray[Any]:
     if qid is None:
         return np.zeros(1, dtype=np.int64)
     first = groups.indptr[:-1]
-    return id_vector(qid)[first if groups.order is None else groups.order[first]]
+    return qid[first if groups.order is None else groups.order[first]]

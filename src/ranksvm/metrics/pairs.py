@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..pairs.columns import finite_column
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
@@ -105,7 +106,7 @@ def pairwise_error(
 
     What all scores of the same rows share is prepared once. Errors are those of `lost_pairs`.
     """
-    labels = _finite("y", y)
+    labels = finite_column(y, "y")
     weights = row_weights("sample_weight", sample_weight, len(labels))
     pairs = _pairs_to_sweep(labels, qid, weights)
 
@@ -150,22 +151,12 @@ def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
     ValueError
         Naming the array, the row and what was found there.
     """
-    labels = _finite("y", y)
+    labels = finite_column(y, "y")
     return labels, _scores_for(labels, scores)
 
 
 def _scores_for(labels: Vector, scores: ArrayLike) -> Vector:
-    predicted = _finite("scores", scores)
+    predicted = finite_column(scores, "scores")
     if len(labels) != len(predicted):
         raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
     return predicted
-
-
-def _finite(name: str, values: ArrayLike) -> Vector:
-    vector = np.ascontiguousarray(values, dtype=np.float64)
-    if vector.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {vector.shape}")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if len(bad):
-        raise ValueError(f"{name} must be finite; row {bad[0]} has {vector[bad[0]]}")
-    return vector

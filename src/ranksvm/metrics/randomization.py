@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..pairs.columns import real_numbers
+
 Vector = NDArray[np.float64]
 _BLOCK = 1 << 20  # bytes of signs that are drawn at a time
 
@@ -60,7 +62,7 @@ def paired_randomization_test(
 
 
 def _differences(a: ArrayLike, b: ArrayLike) -> Vector:
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    first, second = real_numbers(a, "a"), real_numbers(b, "b")
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
             "a and b must be vectors with a value for each query, but have the shapes "

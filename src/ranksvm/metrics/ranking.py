@@ -234,7 +234,8 @@ class Ranking:
             row = int(np.argmin(labels))
             raise ValueError(
                 f"{metric} needs labels of at least 0, but row {row} has {labels[row]:g}; "
-                "shift the labels, or use a metric of pairs, such as pairwise_accuracy"
+                "shift the labels, or use a metric of pairs, such as pairwise_accuracy; labels "
+                "come first, evaluate(y, scores)"
             )
         if greatest is None:
             greatest = np.inf if self.conventions.gain == "linear" else 1000.0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.design_matrix import two_dimensional
+from .columns import columns_of
 from .scaling import multiplied
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class KernelModel:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Of a data frame, if the model has feature names, the columns of these names, in any
+            order and among others.
         n_threads : int, default=1
             Does not change the result.
 
@@ -67,9 +70,10 @@ class KernelModel:
         Raises
         ------
         ValueError
-            If X has not as many features as the model, or a value is not finite.
+            If X has not as many features as the model, or lacks one of those that it names, or a
+            value is not finite.
         """
-        X = two_dimensional(X).astype(np.float64, copy=False)
+        X = two_dimensional(columns_of(X, self.feature_names)).astype(np.float64, copy=False)
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features but the model has {self.n_features}")
         if isinstance(X, np.ndarray):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix, two_dimensional
+from .columns import columns_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class LinearModel:
         Parameters
         ----------
         X : array-like, sparse matrix or DesignMatrix of shape (n_samples, n_features)
+            Of a data frame, if the model has feature names, the columns of these names, in any
+            order and among others.
         n_threads : int, default=1
 
         Returns
@@ -56,12 +59,20 @@ class LinearModel:
         Raises
         ------
         ValueError
-            If X has not as many features as the model.
+            If X has not as many features as the model, or lacks one of those that it names, or a
+            value or score is not finite.
         """
         if not isinstance(X, DesignMatrix):
-            X = two_dimensional(X)
+            X = two_dimensional(columns_of(X, self.feature_names))
             X = DesignMatrix.from_array(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X)
         if X.shape[1] != len(self.coef):
             raise ValueError(f"X has {X.shape[1]} features but the model has {len(self.coef)}")
-        scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if len(bad):
+            raise ValueError(
+                f"X must be finite, and not too large; the score of row {bad[0]} is "
+                f"{scores[bad[0]]}"
+            )
         return scores

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .columns import unmasked
+
 
 @dataclass(frozen=True, eq=False)
 class QueryGroups:
@@ -77,16 +79,13 @@ class QueryGroups:
         """
         if qid is None:
             return cls(np.array([0, n_samples], dtype=np.int64))
-        ids = id_vector(qid)
-        if ids.ndim != 1:
-            raise ValueError(f"qid must be one-dimensional, not of shape {ids.shape}")
+        ids = present_ids(qid)
         if len(ids) != n_samples:
             raise ValueError(f"qid has length {len(ids)} but there are {n_samples} rows")
         return cls._from_ids(ids)
 
     @classmethod
     def _from_ids(cls, ids: NDArray[Any]) -> QueryGroups:
-        _refuse_missing(ids)
         codes = ids if ids.dtype.kind in "iubfMmSU" else _factorize(ids)
         n = len(codes)
         starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
@@ -136,13 +135,30 @@ def ids_from_sizes(sizes: ArrayLike, n_samples: int, name: str = "group") -> NDA
     return np.repeat(np.arange(len(counts), dtype=np.int64), counts.astype(np.int64))
 
 
-def id_vector(qid: Any) -> NDArray[Any]:
+def present_ids(values: Any, name: str = "qid") -> NDArray[Any]:
+    """Return ids, which messages call `name`, as a vector without a missing one.
+
+    Raises
+    ------
+    ValueError
+        If they are not one-dimensional, or one is None, NaN, NaT, NA or masked.
+    """
+    ids = id_vector(values, name)
+    if ids.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, not of shape {ids.shape}")
+    _refuse_missing(ids, name)
+    return ids
+
+
+def id_vector(qid: Any, name: str = "qid") -> NDArray[Any]:
     """Return the ids as a vector, with ids that differ kept different."""
+    if isinstance(qid, np.ma.MaskedArray):
+        return unmasked(qid)
     if hasattr(qid, "__array__") or hasattr(qid, "dtype"):
         ids = np.asarray(qid)
         return ids.ravel() if ids.ndim == 2 and 1 in ids.shape else ids
     if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
-        raise ValueError(f"qid must give one id for each row, not {qid!r}")
+        raise ValueError(f"{name} must give one id for each row, not {qid!r}")
     values = list(qid)
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and kinds <= {int, float, str, bytes}:
@@ -164,17 +180,24 @@ def _factorize(ids: NDArray[Any]) -> NDArray[np.int64]:
         ) from None
 
 
-def _refuse_missing(ids: NDArray[Any]) -> None:
+def _refuse_missing(ids: NDArray[Any], name: str) -> None:
     if ids.dtype.kind == "f":
         missing = np.isnan(ids)
     elif ids.dtype.kind in "Mm":
         missing = np.isnat(ids)
     elif ids.dtype.kind == "O":
-        missing = np.array([i is None or i != i for i in ids.tolist()], dtype=bool)
+        missing = np.array([_is_missing(i) for i in ids.tolist()], dtype=bool)
     else:
         return
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"qid is missing in row {row} (found {ids[row]!r}); give every row a query"
-        )
+        raise ValueError(f"{name} is missing in row {row} (found {ids[row]!r}); give every row one")
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # NA of pandas is neither equal nor different
+        return type(value).__name__ == "NAType"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .columns import finite_numbers
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -43,15 +44,15 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
     """
     if weights is None:
         return None
-    values = np.ascontiguousarray(weights, dtype=np.float64)
+    values = finite_numbers(weights, name)
     if values.ndim == 0:
         values = np.full(n_samples, float(values))
     if values.shape != (n_samples,):
         raise ValueError(f"{name} has shape {values.shape} but there are {n_samples} rows")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    bad = np.flatnonzero(values < 0)
     if len(bad):
         raise ValueError(
-            f"{name} must be finite and not negative; row {bad[0]} has {values[bad[0]]:g}"
+            f"{name} must be finite and not negative; row {bad[0]} holds {values[bad[0]]:g}"
         )
     if not values.any():
         raise ValueError(f"every {name} is zero: no row is left to learn from")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics import Conventions, evaluate
+from ..metrics import Conventions
+from ..metrics.evaluation import measure
 from ..pairs.queries import QueryGroups
 from .averages import errors_or_nan, mean_label, require_defined, standard_error
 from .figures import curve_style, legend_above, new_axes, tick_whole_numbers
@@ -136,7 +137,7 @@ class MetricAtKDisplay:
         labels = np.asarray(y)
         depths = _depths(qid, len(labels), max_k)
         names = [f"{metric}@{k}" for k in depths]
-        evaluation = evaluate(labels, scores, qid, names, preset=preset, docids=docids)
+        evaluation = measure(labels, scores, qid, names, preset=preset, docids=docids)
         mean = [evaluation.mean[at_k] for at_k in names]
         require_defined(metric, mean)
         error = [standard_error(evaluation.per_query[at_k]) for at_k in names]

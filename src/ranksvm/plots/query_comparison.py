@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics import Conventions, evaluate, paired_randomization_test, parse_metric
+from ..metrics import Conventions, paired_randomization_test, parse_metric
+from ..metrics.evaluation import measure
 from .averages import require_defined
 from .figures import (
     BLUE,
@@ -134,7 +135,7 @@ class QueryComparisonDisplay:
         sign = 1 if parse_metric(metric).greater_is_better else -1
 
         def goodness(scores: ArrayLike) -> Vector:
-            evaluation = evaluate(
+            evaluation = measure(
                 y, scores, qid, metric, preset=preset, docids=docids, sample_weight=sample_weight
             )
             return sign * evaluation.per_query[metric]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics import evaluate, pairwise_error, parse_metric
+from ..metrics import pairwise_error, parse_metric
+from ..metrics.evaluation import measure
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
@@ -56,7 +57,7 @@ def scorer(
     if scoring == DEFAULT_SCORING:
         error = pairwise_error(y, qid, **weights)
         return lambda scores: 1 - error(scores)
-    return lambda scores: evaluate(y, scores, qid, scoring, **weights).mean[scoring]
+    return lambda scores: measure(y, scores, qid, scoring, **weights).mean[scoring]
 
 
 def has_pairs(y: ArrayLike, qid: ArrayLike | None, weight: Vector | None = None) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
 from ...metrics.pairs import pairwise_error
+from ...pairs.columns import finite_column
 from ...pairs.queries import QueryGroups
 from ...threads import one_blas_thread
 from ..kernels import Kernel
@@ -177,9 +178,9 @@ class RegularizationPath:
             If X has other features than the training rows, lengths differ, or there is no pair.
         """
         values = self._kernel_values(X)
-        labels = np.ascontiguousarray(y, dtype=np.float64)
-        if labels.shape != (len(values),):
-            raise ValueError(f"y has shape {labels.shape} but there are {len(values)} rows")
+        labels = finite_column(y, "y")
+        if len(labels) != len(values):
+            raise ValueError(f"y has length {len(labels)} but there are {len(values)} rows")
         measure = pairwise_error(labels, qid) if metric is None else _measured(metric, labels, qid)
         errors = np.empty(len(self.lambdas))
         for block in np.array_split(np.arange(len(errors)), -(-len(errors) // _COLUMNS)):
