@@ -255,7 +255,7 @@ def test_validation_rows_are_checked():
     path = follow(X, y, qid)
     with pytest.raises(ValueError, match="X has 3 features but the path was trained with 4"):
         path.validation_errors(X[:, :3], y, qid)
-    with pytest.raises(ValueError, match=r"y has shape \(29,\) but there are 30 rows"):
+    with pytest.raises(ValueError, match=r"y has length 29 but there are 30 rows"):
         path.validation_errors(X, y[:29], qid)
     with pytest.raises(ValueError, match="no preference pairs: within every query"):
         path.validation_errors(X, np.zeros(30))
