@@ -11,8 +11,7 @@ from collections import Counter
 from multiprocessing import get_context
 from statistics import median
 
-from . import problems, sample
-from .claims import verdicts
+from . import claims, problems, sample
 
 COLUMNS = "problems", "fits", "objective", "bound", "converged", "other", "unconverged"
 
@@ -52,14 +51,10 @@ def parsed():
 def judged(names, jobs):
     """Yield the verdicts on each problem, in order."""
     if jobs == 1:
-        yield from map(verdicts_of, names)
+        yield from map(claims.verdicts_of, names)
         return
     with get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap(verdicts_of, names)
-
-
-def verdicts_of(name):
-    return verdicts(problems.named(name))
+        yield from pool.imap(claims.verdicts_of, names)
 
 
 def report_progress(done, total, found):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from gmpy2 import mpq
 
-from . import optima
+from . import optima, problems
 from .fits import ways
 from .truth import Exact
 
@@ -55,6 +55,11 @@ def verdicts(problem, chosen=None):
         else:
             found += [judge(problem, claim) for claim in claims]
     return found
+
+
+def verdicts_of(name):
+    """The verdicts on every claim about the problem of this name."""
+    return verdicts(problems.named(name))
 
 
 def judge(problem, claim):
