@@ -144,7 +144,9 @@ def weighted(r, problem):
     if not which & 2:
         return replace(problem, sample_weight=rows)
     qid = r.integers(0, 4, n) if problem.qid is None else problem.qid
-    return replace(problem, sample_weight=rows, qid=qid, query_weight=r.choice(values, 5)[qid])
+    return replace(
+        problem, sample_weight=rows, qid=qid, query_weight=r.choice(values, qid.max() + 1)[qid]
+    )
 
 
 def gaps(r, problem):
@@ -172,7 +174,8 @@ def far_columns(r, problem):
 
 def far_queries(r, problem):
     qid = r.integers(0, 4, len(problem.y)) if problem.qid is None else problem.qid
-    return replace(problem, X=problem.X + powers(r, 3, 12, (5, problem.X.shape[1]))[qid], qid=qid)
+    far = powers(r, 3, 12, (qid.max() + 1, problem.X.shape[1]))
+    return replace(problem, X=problem.X + far[qid], qid=qid)
 
 
 def separable(r, problem):

@@ -2,15 +2,17 @@
 
 import os
 import zlib
+from dataclasses import replace
 
+import gmpy2
 import numpy as np
 import pytest
 
 import reference
+from ranksvm.names import LOSSES, SOLVERS
 from strategies import FACTOR
 
-from . import optima, problems, sample, truth
-from .claims import verdicts
+from . import claims, fits, optima, problems, sample, truth
 
 SAMPLE = {str(problem): (problem, ways) for problem, ways in sample.sample()}
 # Workers of one run agree on what is new in it.
@@ -18,7 +20,7 @@ RUN = zlib.crc32(os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid())).enc
 
 
 def wrong(problem, ways=None):
-    return [str(verdict) for verdict in verdicts(problem, ways) if verdict.wrong]
+    return [str(verdict) for verdict in claims.verdicts(problem, ways) if verdict.wrong]
 
 
 @pytest.mark.parametrize("name", SAMPLE)
@@ -43,7 +45,7 @@ def test_known_optima_are_those_computed_again(name):
     assert known == truth.digits(truth.optimum(problem))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["ordinary", "ties", "weights", "gaps", "queries", "csr"])
 def test_exact_objective_is_that_of_the_reference(kind, seed):
     problem = problems.make(kind, seed)
@@ -60,6 +62,16 @@ def test_exact_objective_is_that_of_the_reference(kind, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_a_linear_kernel_has_the_optimum_of_its_rows(seed):
+    problem = problems.make("linear_kernel", seed)
+    of_rows = truth.Exact.of(problem)
+    of_kernel = truth.Exact(problem, truth.Kernel(problem.X @ problem.X.T), of_rows.pairs)
+    with gmpy2.context(precision=320):
+        difference = of_kernel.optimum() / of_rows.optimum() - 1
+    assert abs(difference) <= 2 * truth.CLOSE
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_bound_of_any_multipliers_is_below_the_objective_of_any_weights(seed):
     problem = problems.make("weights", seed)
     exact = truth.Exact.of(problem)
@@ -69,3 +81,49 @@ def test_bound_of_any_multipliers_is_below_the_objective_of_any_weights(seed):
         alphas = [r.normal() * float(pair.weight) for pair in exact.pairs]
         w = r.normal(size=problem.X.shape[1])
         assert exact.bound(alphas) <= best <= exact.objective(w)
+
+
+def test_an_optimum_that_is_not_proved_is_none(monkeypatch):
+    problem = problems.make("ordinary", 0)
+    monkeypatch.setattr(truth, "minimize", lambda exact, C: [0] * len(exact.pairs))
+    with pytest.raises(truth.Uncertified, match="ordinary-0"):
+        truth.optimum(problem)
+
+
+def test_digits_round_up_and_are_read_back():
+    for value in (gmpy2.mpq(1, 3), gmpy2.mpq(2, 3) * 10**40, gmpy2.mpq(10) ** -30, gmpy2.mpq(1)):
+        known = truth.from_digits(truth.digits(value))
+        assert value <= known <= value * (1 + gmpy2.mpq(1, 10**40))
+
+
+# --- the judge ------------------------------------------------------------------------------------
+
+FALSE = {
+    "objective": lambda claim: {"objective": claim.objective * (1 - 1e-12)},
+    "bound": lambda claim: {"dual_gap": claim.dual_gap / 1e6},
+    "no warning": lambda claim: {"status": "stalled"},
+    "converged above tol": lambda claim: {"dual_gap": 0.1},
+    "not finite": lambda claim: {"coef": claim.coef * np.inf},
+    "objective not positive": lambda claim: {"objective": -1.0},
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("what", FALSE)
+def test_false_claims_are_found(what, seed):
+    problem = problems.make("ordinary", seed)
+    (claim,) = fits.Way("linear", "bundle", 1e-3).train(problem)
+    assert claims.judge(problem, claim).wrong == ()
+    false = claims.judge(problem, replace(claim, **FALSE[what](claim)))
+    assert any(wrong.startswith(what) for wrong in false.wrong)
+
+
+def test_every_way_to_train_is_in_the_sample():
+    for loss in LOSSES:
+        taken = {
+            (way.how, way.solver, way.tol)
+            for problem, ways in SAMPLE.values()
+            for way in ways
+            if problem.loss == loss and way.how in ("linear", "kernel")
+        }
+        assert len(taken) == 2 * len(SOLVERS) * len(fits.TOLS)

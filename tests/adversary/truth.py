@@ -18,6 +18,7 @@ import numpy as np
 from gmpy2 import context, get_context, mpfr, mpq, mpz, sqrt
 from scipy import sparse
 
+from .minimize import minimize
 from .problems import KERNEL_GAMMA
 
 CLOSE = mpq(1, 10**25)
@@ -120,7 +121,8 @@ class Kernel:
 
     def __init__(self, K):
         self.K = exact_rows(K)
-        self.vectors = cholesky_rows(self.K)
+        with context(precision=PRECISIONS[-1]):
+            self.vectors = cholesky_rows(self.K)
 
     def scores(self, beta):
         return [dot(row, beta) for row in self.K]
@@ -173,8 +175,7 @@ class Exact:
     @classmethod
     @lru_cache(maxsize=8)
     def of(cls, problem):
-        with context(precision=PRECISIONS[-1]):
-            return cls(problem, space_of(problem), exact_pairs(problem))
+        return cls(problem, space_of(problem), exact_pairs(problem))
 
     def objective(self, weights, C=None):
         """P at weights (for a kernel, coefficients of all rows), rational or float."""
@@ -212,28 +213,29 @@ class Exact:
             g[pair.j] -= mpq(alpha)
         return self.space.combination(g)
 
+    def optimum(self, C=None):
+        """The least objective, from above, within `CLOSE`; C may be another than the problem's.
+
+        Raises
+        ------
+        Uncertified
+            If no precision proves one.
+        """
+        for precision in PRECISIONS:
+            with context(precision=precision):
+                alphas = minimize(self, self.C(C))
+                value = self.objective(self.weights(alphas), C)
+                if value - self.bound(alphas, C) <= CLOSE * value:
+                    return value
+        raise Uncertified(f"no certified optimum for {self.problem} with C={self.C(C)}")
+
     def C(self, C):
         return mpq(float(self.problem.C if C is None else C))
 
 
 def optimum(problem, C=None):
-    """The least objective, from above, within `CLOSE`; C may be another than the problem's.
-
-    Raises
-    ------
-    Uncertified
-        If no precision proves one.
-    """
-    from .minimize import minimize
-
-    truth = Exact.of(problem)
-    for precision in PRECISIONS:
-        with context(precision=precision):
-            alphas = minimize(truth, truth.C(C))
-            value = truth.objective(truth.weights(alphas), C)
-            if value - truth.bound(alphas, C) <= CLOSE * value:
-                return value
-    raise Uncertified(f"no certified optimum for {problem} with C={C or problem.C}")
+    """The least objective of a problem, for its C or another: see `Exact.optimum`."""
+    return Exact.of(problem).optimum(C)
 
 
 def digits(value, count=45):
