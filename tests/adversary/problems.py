@@ -227,6 +227,12 @@ def linear_kernel(r, problem):
     return replace(few(r, problem), kernel="linear")
 
 
+def rounded_kernel(r, problem):
+    """Few rows, away from zero or not, whose kernel values are rounded."""
+    X = problem.X[:12] + r.choice([0.0, 1.0, 100.0])
+    return replace(few(r, problem), X=X, kernel="linear")
+
+
 def rbf_kernel(r, problem):
     """Few rows, whose kernel values are the same however they are computed."""
     problem = few(r, problem)
@@ -238,6 +244,17 @@ def few(r, problem):
     n = min(12, len(problem.y))
     qid = None if problem.qid is None else problem.qid[:n]
     return replace(problem, X=np.round(problem.X[:n] * 4) / 4, y=problem.y[:n], qid=qid)
+
+
+def extremes(r, problem):
+    """Rows, C or gaps of labels far beyond all that is usual, though their squares are numbers."""
+    which = r.integers(3)
+    if which == 0:
+        return replace(problem, X=problem.X * power(r, 12, 100) ** r.choice([-1, 1]))
+    if which == 1:
+        return replace(problem, C=power(r, 12, 100) ** float(r.choice([-1, 1])))
+    y = problem.y * power(r, 6, 100) ** r.choice([-1, 1]) + r.choice([0.0, 1e15])
+    return replace(problem, y=y, pair_weight="gap")
 
 
 def everything(r, problem):
@@ -268,5 +285,7 @@ KINDS = {
     "queries": lone_queries,
     "linear_kernel": linear_kernel,
     "rbf_kernel": rbf_kernel,
+    "rounded_kernel": rounded_kernel,
+    "extremes": extremes,
     "everything": everything,
 }
