@@ -11,6 +11,7 @@ from .fits import ways
 from .truth import Exact
 
 ALLOWED = 1 + 4 * mpq(1, 2**52)  # four roundings: c itself is a rounded number
+MOST = mpq(10) ** 300
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def judge(problem, claim):
     if not wrong or wrong == ["no warning"]:
         value, bound = inequalities(problem, claim)
         wrong += ["objective"] * (value > ALLOWED) + ["bound"] * (bound > ALLOWED)
-        numbers = float(value - 1), float(bound - 1)
+        numbers = float(min(value - 1, MOST)), float(min(bound - 1, MOST))
     return Verdict(str(problem), claim.name, claim.status, claim.dual_gap, tuple(wrong), *numbers)
 
 
