@@ -91,7 +91,7 @@ def test_bound_of_any_multipliers_is_below_the_objective_of_any_weights(seed):
 
 def test_an_optimum_that_is_not_proved_is_none(monkeypatch):
     problem = problems.make("ordinary", 0)
-    monkeypatch.setattr(truth, "minimize", lambda exact, C: [0] * len(exact.pairs))
+    monkeypatch.setattr(truth, "minimize", lambda exact, C: [gmpy2.mpfr(0)] * len(exact.pairs))
     with pytest.raises(truth.Uncertified, match="ordinary-0"):
         truth.optimum(problem)
 

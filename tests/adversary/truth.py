@@ -15,7 +15,7 @@ from functools import lru_cache
 from operator import mul
 
 import numpy as np
-from gmpy2 import context, get_context, mpfr, mpq, mpz, sqrt
+from gmpy2 import context, get_context, is_finite, mpfr, mpq, mpz, sqrt
 from scipy import sparse
 
 from .minimize import minimize
@@ -224,6 +224,8 @@ class Exact:
         for precision in PRECISIONS:
             with context(precision=precision):
                 alphas = minimize(self, self.C(C))
+                if not all(map(is_finite, alphas)):  # the precision is too low for the scales
+                    continue
                 value = self.objective(self.weights(alphas), C)
                 if value - self.bound(alphas, C) <= CLOSE * value:
                     return value
