@@ -102,6 +102,16 @@ auto vector_view(std::span<const T> values) {
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
 }
 
+// A view that keeps the numbers alive, and nothing else.
+auto shared_vector(std::shared_ptr<const double[]> values, std::int64_t n) {
+  using Values = std::shared_ptr<const double[]>;
+  const double* data = values.get();
+  const auto drop = [](void* p) noexcept { delete static_cast<Values*>(p); };
+  const nb::capsule owner(new Values(std::move(values)), drop);
+  return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(data, {static_cast<std::size_t>(n)},
+                                                           owner);
+}
+
 // A property of Python that is one of the totals.
 template <double Sweep::Totals::* total>
 double total_of(const Sweep& sweep) {
@@ -194,10 +204,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "gradient",
           [](const Sweep& self) {
-            const auto n = static_cast<std::size_t>(self.pairs().n_documents());
-            return vector_view(std::span(self.gradient(), n));
+            return shared_vector(self.gradient(), self.pairs().n_documents());
           },
-          nb::rv_policy::reference_internal, "By row: the derivative of the loss by each score.")
+          nb::rv_policy::reference, "By row: the derivative of the loss by each score.")
       .def(
           "degree",
           [](const Sweep& self) {
@@ -208,13 +217,17 @@ NB_MODULE(_core, m) {
           "By row: the diagonal of the Laplacian M.")
       .def(
           "rows",
-          [](const Sweep& self) {
-            auto result = new_vector<std::int64_t>(self.pairs().n_documents());
-            self.rows(result.data());
+          [](const Sweep& self, std::int64_t first, std::optional<std::int64_t> last) {
+            const auto n = self.pairs().n_documents(), end = last.value_or(n);
+            require(0 <= first && first <= end && end <= n, "no such positions");
+            auto result = new_vector<std::int64_t>(end - first);
+            self.rows(first, end, result.data());
             return result;
           },
-          "The row at each position, that is in order of query, then score; rows of no weight come "
-          "last.")
+          "first"_a = 0, "last"_a = nb::none(),
+          "The row at each position from first to last, that is in order of query, then score; "
+          "rows "
+          "of no weight come last.")
       .def_prop_ro("n_active", &total_of<&Sweep::Totals::n_active>)
       .def_prop_ro("balance_scores", &total_of<&Sweep::Totals::balance_scores>)
       .def_prop_ro("scores_laplacian_scores", &total_of<&Sweep::Totals::scores_laplacian_scores>)

@@ -6,11 +6,11 @@
 
 #include "pair_sums/row_sums.hpp"
 #include "parallel.hpp"
+#include "partner_sums.hpp"
 
 namespace ranksvm {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 13;
 constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
 
 std::vector<double> window_margins(const MarginFunction& phi) {
@@ -45,7 +45,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
       order_(*pairs_, scores, window_margins(phi),
              useful_threads(n_documents(), kLeastPerThread, n_threads)),
       degree_(make_array<double>(n_documents())),
-      gradient_(make_array<double>(n_documents())) {
+      gradient_(new double[static_cast<std::size_t>(n_documents())]) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
@@ -60,6 +60,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
     finish_smoothed_hinge<3>(unit, n_threads);
   else
     finish_smoothed_hinge<2>(unit, n_threads);
+  order_.drop_scores();
 }
 
 Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
@@ -74,29 +75,19 @@ Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
   return *this;
 }
 
-// Sums column(score, k), k < K, over the partners in each window.
-template <int K, class Column>
-std::vector<PartnerSums> Sweep::sum_columns(int n_threads, Column&& column) const {
-  const auto v = make_array<double>(K * n_documents());
-  parallel_chunks(n_documents(), kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p)
-      for (int k = 0; k < K; ++k) v[K * p + k] = inner(p) * column(order_.score(p), k);
-  });
-  return sum_partners<K>(*pairs_, order_, counting_, v.get(), n_threads);
-}
-
-// Fills the gradient and the totals: derivative(position, totals) returns the one and adds to the
-// other.
-template <class Derivative>
-void Sweep::finish(int n_threads, Derivative&& derivative) {
-  const auto n = n_documents();
-  std::vector<Totals> of_chunks((n + kChunk - 1) / kChunk);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    Totals totals;
-    for (auto p = begin; p < end; ++p) gradient_[row_at(p)] = derivative(p, totals);
-    of_chunks[begin / kChunk] = totals;
-  });
-  for (const Totals& totals : of_chunks) totals_ += totals;
+// Sums column(score, k), k < K, over the partners; fills the gradient and the totals from these:
+// derivative(position, sums, totals) returns the one and adds to the other.
+template <int K, class Column, class Derivative>
+void Sweep::finish(int n_threads, Column&& column, Derivative&& derivative) {
+  const auto of_parts = visit_partners<K, Totals>(
+      *pairs_, order_, counting_, n_threads,
+      [&](std::int64_t p, double* values) {
+        for (int k = 0; k < K; ++k) values[k] = inner(p) * column(order_.score(p), k);
+      },
+      [&](Totals& totals, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
+        for (auto p = begin; p < end; ++p) gradient_[row_at(p)] = derivative(p, sums, totals);
+      });
+  for (const Totals& totals : of_parts) totals_ += totals;
 }
 
 // Adds what every loss is made of; returns the balance.
@@ -109,10 +100,9 @@ double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals
 }
 
 void Sweep::finish_hinge(int n_threads) {
-  const auto sums = sum_columns<1>(n_threads, [](double, int) { return 1.0; });
-  const double *better = sums[0].better.get(), *worse = sums[0].worse.get();
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double balance = add_active(p, better[p], worse[p], totals);
+  const auto column = [](double, int) { return 1.0; };
+  finish<1>(n_threads, column, [&](std::int64_t p, const PartnerSums<1>& sums, Totals& totals) {
+    const double balance = add_active(p, *sums.better(0, p), *sums.worse(0, p), totals);
     totals.magnitude += std::abs(balance * order_.score(p));
     return balance;
   });
@@ -122,9 +112,8 @@ void Sweep::finish_hinge(int n_threads) {
 template <int K>
 void Sweep::finish_squared_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
-  const auto sums = sum_columns<K>(n_threads, column);
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double *better = &sums[0].better[K * p], *worse = &sums[0].worse[K * p];
+  finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
+    const double *better = sums.better(0, p), *worse = sums.worse(0, p);
     const double s = order_.score(p);
     const double balance = add_active(p, better[0], worse[0], totals);
     double product = 0;  // (M s)_p
@@ -144,14 +133,13 @@ void Sweep::finish_squared_hinge(double unit, int n_threads) {
 template <int K>
 void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
-  const auto sums = sum_columns<K>(n_threads, column);
   const double margin = phi_.margin, width = phi_.width;
   // Differences of inexact sums over two windows, in widths: their rounding goes with the sums.
   const bool inexact = K == 2 || !pairs_->whole_weights();
   const double coarseness = inexact ? std::sqrt(static_cast<double>(n_documents())) / width : 0;
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double *better = &sums[0].better[K * p], *worse = &sums[0].worse[K * p];
-    const double *better_below = &sums[1].better[K * p], *worse_below = &sums[1].worse[K * p];
+  finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
+    const double *better = sums.better(0, p), *worse = sums.worse(0, p);
+    const double *better_below = sums.better(1, p), *worse_below = sums.worse(1, p);
     const double s = order_.score(p), weight = outer(p);
     const double balance = add_active(p, better[0], worse[0], totals);
     totals.magnitude += std::abs(balance * s);
@@ -180,30 +168,29 @@ void Sweep::degree(double* result) const {
   for (std::int64_t p = 0; p < n_documents(); ++p) result[row_at(p)] = degree_[p];
 }
 
-void Sweep::rows(std::int64_t* result) const {
-  for (std::int64_t p = 0; p < n_documents(); ++p) result[p] = row_at(p);
+void Sweep::rows(std::int64_t first, std::int64_t last, std::int64_t* result) const {
+  for (auto p = first; p < last; ++p) result[p - first] = row_at(p);
 }
 
 template <int K>
 void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* result,
                               int n_threads) const {
-  const auto n = n_documents();
-  const auto by_position = make_array<double>(K * n);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p)
-      for (int k = 0; k < K; ++k) by_position[K * p + k] = inner(p) * v[stride * row_at(p) + k];
-  });
-  const auto sums = sum_partners<K>(*pairs_, order_, counting_, by_position.get(), n_threads);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p) {
-      const auto row = row_at(p);
-      for (int k = 0; k < K; ++k) {
-        double partners = sums[0].better[K * p + k] + sums[0].worse[K * p + k];
-        if (sums.size() > 1) partners -= sums[1].better[K * p + k] + sums[1].worse[K * p + k];
-        result[stride * row + k] = degree_[p] * v[stride * row + k] - outer(p) * partners;
-      }
-    }
-  });
+  struct Nothing {};
+  visit_partners<K, Nothing>(
+      *pairs_, order_, counting_, n_threads,
+      [&](std::int64_t p, double* values) {
+        for (int k = 0; k < K; ++k) values[k] = inner(p) * v[stride * row_at(p) + k];
+      },
+      [&](Nothing, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
+        for (auto p = begin; p < end; ++p) {
+          const auto row = row_at(p);
+          for (int k = 0; k < K; ++k) {
+            double partners = sums.better(0, p)[k] + sums.worse(0, p)[k];
+            if (sums.n_windows() > 1) partners -= sums.better(1, p)[k] + sums.worse(1, p)[k];
+            result[stride * row + k] = degree_[p] * v[stride * row + k] - outer(p) * partners;
+          }
+        }
+      });
 }
 
 void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
