@@ -156,6 +156,66 @@ void half_laplacian(const Sweep& sweep, std::int64_t first_query, std::int64_t l
                        result.data());
 }
 
+// Sums over rows of one query, and the sweep that they are of.
+template <class Real>
+struct Walk {
+  std::shared_ptr<const Sweep> sweep;
+  std::int64_t query;
+  RowSums<Real> sums;
+};
+
+// Rows whose numbers are adjacent, though the rows may not be.
+template <class Real>
+using Block = nb::ndarray<Real, nb::ndim<2>, nb::device::cpu>;
+
+template <class Real>
+Rows<Real> rows_from(std::int64_t first, const Block<Real>& block,
+                     const Walk<std::remove_const_t<Real>>& walk) {
+  const auto last = first + static_cast<std::int64_t>(block.shape(0));
+  require(0 <= first && last <= walk.sweep->pairs().size(walk.query), "no such positions");
+  require(block.shape(1) == walk.sums.width(), "rows must be as wide as the sums");
+  require(block.size() == 0 || block.shape(1) < 2 || block.stride(1) == 1,
+          "the numbers of a row must be adjacent");
+  return {block.data(), block.stride(0), static_cast<std::uint32_t>(first),
+          static_cast<std::uint32_t>(last)};
+}
+
+template <class Real>
+Walk<Real> start_walk(const std::shared_ptr<const Sweep>& sweep, std::int64_t query,
+                      std::int64_t width) {
+  require(0 <= query && query < sweep->pairs().n_queries(), "no such query");
+  return {sweep, query, sweep->row_sums<Real>(query, width)};
+}
+
+template <class Real>
+void take_steps(Walk<Real>& walk, std::int64_t first, const Block<const Real>& rows,
+                std::int64_t first_entering, const Block<const Real>& entering,
+                std::int64_t first_leaving, const Block<const Real>& leaving,
+                const Block<Real>& result) {
+  const auto own = rows_from(first, rows, walk), coming = rows_from(first_entering, entering, walk),
+             going = rows_from(first_leaving, leaving, walk);
+  const auto products = rows_from(first, result, walk);
+  require(result.shape(0) == rows.shape(0), "the result must have the shape of the rows");
+  for (std::size_t window = 0; window < walk.sweep->n_windows(); ++window) {
+    const auto& moving = window == 0 ? coming : going;
+    const auto ends = walk.sweep->window_ends(walk.query, window);
+    const auto last = std::min<std::size_t>(products.last, ends.size());
+    require(moving.first == moving.last || moving.last <= ends.size(), "no such members");
+    require(last <= products.first || ends[last - 1] <= moving.last,
+            "the rows in these windows must have come");
+  }
+  const nb::gil_scoped_release release;
+  walk.sweep->move(walk.sums, walk.query, own, coming, going, products);
+}
+
+template <class Real>
+void bind_walk(nb::module_& m, const char* name) {
+  nb::class_<Walk<Real>>(m, name, "N times the rows of one query, in order of score, by pieces.")
+      .def("__call__", &take_steps<Real>, "first"_a, "rows"_a.noconvert(), "first_entering"_a,
+           "entering"_a.noconvert(), "first_leaving"_a, "leaving"_a.noconvert(),
+           "result"_a.noconvert());
+}
+
 // Solves L L' x = b, for a lower triangular L.
 Out<double, 1> cholesky_solve(const In<double, 2>& L, const In<double, 1>& b) {
   const auto d = static_cast<std::int64_t>(b.shape(0));
@@ -241,7 +301,24 @@ NB_MODULE(_core, m) {
       .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
       .def("half_laplacian", &half_laplacian<double>, "first_query"_a, "last_query"_a,
-           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert());
+           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
+      .def_prop_ro("has_gaps", [](const Sweep& self) { return self.pairs().has_gaps(); })
+      .def_prop_ro("n_windows", &Sweep::n_windows)
+      .def(
+          "window_ends",
+          [](const Sweep& self, std::int64_t query, std::size_t window) {
+            require(0 <= query && query < self.pairs().n_queries(), "no such query");
+            require(window < self.n_windows(), "no such window");
+            return vector_view(self.window_ends(query, window));
+          },
+          "query"_a, "window"_a, nb::rv_policy::reference_internal,
+          "For each position of a query with pairs, in order: the first position beyond its "
+          "window.")
+      .def("walk32", &start_walk<float>, "query"_a, "width"_a)
+      .def("walk64", &start_walk<double>, "query"_a, "width"_a);
+
+  bind_walk<float>(m, "Walk32");
+  bind_walk<double>(m, "Walk64");
 
   nb::class_<SimplexQp>(m, "SimplexQp", "Minimises 0.5 a'Ga - b'a for a >= 0, sum a = 1.")
       .def(nb::init<>())

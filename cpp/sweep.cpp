@@ -4,7 +4,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "pair_sums/row_sums.hpp"
 #include "parallel.hpp"
 #include "partner_sums.hpp"
 
@@ -210,44 +209,85 @@ template <class Real>
 void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, const Real* v,
                            std::int64_t n_columns, std::int64_t first_column,
                            std::int64_t last_column, Real* result) const {
-  const auto& scale = pairs_->scale();
-  RowSums<Real> sums(scale.gap);
-  const auto width = last_column - first_column;
-  std::vector<Real> inner_weight, outer_weight;
+  RowSums<Real> sums(pairs_->scale().gap, static_cast<std::size_t>(last_column - first_column));
   for (auto q = first_query; q < last_query; ++q) {
-    const auto begin = pairs_->query_start(q);
-    const SortedQuery query = order_.query(q, 0);
-    const auto offset = (begin - pairs_->query_start(first_query)) * n_columns + first_column;
-    inner_weight.clear();
-    outer_weight.clear();
-    for (std::int64_t p = 0; p < pairs_->size(q); ++p) {
-      const Real* row = v + offset + p * n_columns;
-      const auto half_degree =
-          static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
-      for (std::int64_t k = 0; k < width; ++k)
-        result[offset + p * n_columns + k] = half_degree * row[k];
-      if (!pairs_->has_weights()) continue;
-      inner_weight.push_back(static_cast<Real>(scale.inner * inner(begin + p)));
-      outer_weight.push_back(static_cast<Real>(scale.outer * outer(begin + p)));
-    }
-    if (query.n_levels < 2) continue;
-    const auto subtract = [&](auto gap) {
-      sums.template subtract_partners<decltype(gap)::value>(
-          query, order_.n_windows() > 1 ? order_.query(q, 1).window_end : nullptr,
-          pairs_->has_weights() ? inner_weight.data() : nullptr,
-          pairs_->has_weights() ? outer_weight.data() : nullptr, v + offset,
-          static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns), result + offset);
-    };
-    if (pairs_->has_gaps())
-      subtract(std::true_type{});
-    else
-      subtract(std::false_type{});
+    const auto n = static_cast<std::uint32_t>(pairs_->size(q));
+    const auto n_members = static_cast<std::uint32_t>(pairs_->n_members(q));
+    const auto begin = pairs_->query_start(q) - pairs_->query_start(first_query);
+    const auto offset = begin * n_columns + first_column;
+    sums.reset(order_.query(q, 0), pairs_->has_gaps());
+    const Rows<const Real> rows{v + offset, n_columns, 0, n};
+    const Rows<const Real> entering{rows.data, n_columns, 0, n_members};
+    const Rows<const Real> leaving{rows.data, n_columns, 0, 0};
+    move<Real>(sums, q, rows, entering, leaving, {result + offset, n_columns, 0, n});
   }
 }
 
-template void Sweep::half_laplacian<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                           std::int64_t, std::int64_t, float*) const;
-template void Sweep::half_laplacian<double>(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                            std::int64_t, std::int64_t, double*) const;
+template <class Real>
+RowSums<Real> Sweep::row_sums(std::int64_t query, std::int64_t width) const {
+  RowSums<Real> sums(pairs_->scale().gap, static_cast<std::size_t>(width));
+  sums.reset(order_.query(query, 0), pairs_->has_gaps());
+  return sums;
+}
+
+namespace {
+
+// The weights of the rows of a query, brought close to 1.
+template <class Real>
+struct ScaledWeights {
+  const PreferencePairs& pairs;
+  const ScoreOrder& order;
+  std::int64_t begin;
+
+  [[nodiscard]] Real inner(std::uint32_t p) const {
+    if (!pairs.has_weights()) return 1;
+    return static_cast<Real>(pairs.scale().inner * pairs.inner(order.slot(begin + p)));
+  }
+  [[nodiscard]] Real outer(std::uint32_t p) const {
+    if (!pairs.has_weights()) return 1;
+    return static_cast<Real>(pairs.scale().outer * pairs.outer(order.slot(begin + p)));
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void Sweep::move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
+                 const Rows<const Real>& entering, const Rows<const Real>& leaving,
+                 const Rows<Real>& result) const {
+  const auto begin = pairs_->query_start(query);
+  const SortedQuery sorted = order_.query(query, 0);
+  const auto& scale = pairs_->scale();
+  for (auto p = result.first; p < result.last; ++p) {
+    const Real* row = rows.at(p);
+    Real* product = result.at(p);
+    const auto half_degree =
+        static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
+    for (std::size_t k = 0; k < sums.width(); ++k) product[k] = half_degree * row[k];
+  }
+  if (sorted.n_levels < 2) return;
+  // Those that weigh nothing come last, and have no partners.
+  const Rows<Real> of_members{result.data, result.stride, result.first,
+                              std::min(result.last, sorted.n_documents)};
+  const auto* inner_end = order_.n_windows() > 1 ? order_.query(query, 1).window_end : nullptr;
+  const ScaledWeights<Real> weights{*pairs_, order_, begin};
+  if (pairs_->has_gaps())
+    sums.template subtract_partners<true>(sorted, inner_end, weights, entering, leaving,
+                                          of_members);
+  else
+    sums.template subtract_partners<false>(sorted, inner_end, weights, entering, leaving,
+                                           of_members);
+}
+
+#define RANKSVM_INSTANTIATE(Real)                                                                \
+  template void Sweep::half_laplacian(std::int64_t, std::int64_t, const Real*, std::int64_t,     \
+                                      std::int64_t, std::int64_t, Real*) const;                  \
+  template RowSums<Real> Sweep::row_sums(std::int64_t, std::int64_t) const;                      \
+  template void Sweep::move(RowSums<Real>&, std::int64_t, const Rows<const Real>&,               \
+                            const Rows<const Real>&, const Rows<const Real>&, const Rows<Real>&) \
+      const
+RANKSVM_INSTANTIATE(float);
+RANKSVM_INSTANTIATE(double);
+#undef RANKSVM_INSTANTIATE
 
 }  // namespace ranksvm

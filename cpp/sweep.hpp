@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "array.hpp"
 #include "pair_sums/counting.hpp"
+#include "pair_sums/row_sums.hpp"
 #include "preference_pairs.hpp"
 #include "score_order.hpp"
 
@@ -85,6 +87,24 @@ class Sweep {
                       Real* result) const;
 
   [[nodiscard]] const PreferencePairs& pairs() const { return *pairs_; }
+
+  // The same for a long query, piece by piece in order of position: sums over rows of `width`
+  // numbers that begin empty, and N times `rows` for the positions of `result`, with the rows that
+  // enter and leave the windows of these.
+  template <class Real>
+  [[nodiscard]] RowSums<Real> row_sums(std::int64_t query, std::int64_t width) const;
+  template <class Real>
+  void move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
+            const Rows<const Real>& entering, const Rows<const Real>& leaving,
+            const Rows<Real>& result) const;
+  // The window ends of the members of a query, and below the band of a smoothed hinge; see
+  // SortedQuery.
+  [[nodiscard]] std::size_t n_windows() const { return order_.n_windows(); }
+  [[nodiscard]] std::span<const std::uint32_t> window_ends(std::int64_t query,
+                                                           std::size_t window) const {
+    const SortedQuery sorted = order_.query(query, window);
+    return {sorted.window_end, sorted.n_levels < 2 ? 0 : sorted.n_documents};
+  }
 
  private:
   void finish_hinge(int n_threads);

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -39,23 +39,45 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return context
 
 
+class InOrder(Protocol):
+    """A map whose results come in order."""
+
+    def __call__(
+        self, function: Callable[[Task], Result], tasks: Iterable[Task], /
+    ) -> Iterator[Result]:
+        """Return the results, one after the other."""
+
+
+@contextmanager
+def in_order(n_threads: int) -> Iterator[InOrder]:
+    """Give a map on threads with results in order, with every matrix product on one thread."""
+    with one_blas_thread():
+        if n_threads == 1:
+            yield map
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+
+            def ordered(
+                function: Callable[[Task], Result], tasks: Iterable[Task]
+            ) -> Iterator[Result]:
+                # Few tasks are in flight at a time, so that few results wait in memory.
+                waiting = []
+                for task in tasks:
+                    waiting.append(pool.submit(function, task))
+                    if len(waiting) > 2 * n_threads:
+                        yield waiting.pop(0).result()
+                for future in waiting:
+                    yield future.result()
+
+            yield ordered
+
+
 def map_in_order(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int
 ) -> Iterator[Result]:
     """Map on threads with results in order, with every matrix product on one thread."""
-    with one_blas_thread():
-        if n_threads == 1:
-            yield from map(function, tasks)
-            return
-        # Few tasks are in flight at a time, so that few results wait in memory.
-        with ThreadPoolExecutor(n_threads) as pool:
-            waiting = []
-            for task in tasks:
-                waiting.append(pool.submit(function, task))
-                if len(waiting) > 2 * n_threads:
-                    yield waiting.pop(0).result()
-            for future in waiting:
-                yield future.result()
+    with in_order(n_threads) as ordered:
+        yield from ordered(function, tasks)
 
 
 @cache

@@ -11,6 +11,7 @@ from .. import _core
 from ..names import COUNTINGS, PAIR_WEIGHTS
 from .preferences import Preferences
 from .queries import QueryGroups
+from .sweeps import LastSweep
 
 Vector = NDArray[np.float64]
 
@@ -45,6 +46,7 @@ class CorePairs:
         self.preferences = preferences
         self.counting = counting
         self.n_threads = n_threads
+        self.last_sweep = LastSweep()
         self._core = _core.PreferencePairs(
             np.ascontiguousarray(preferences.y, dtype=np.float64),
             self.groups.indptr,
