@@ -82,6 +82,7 @@ def long_query_product(
         for step in _steps(windows, STEP_BLOCKS * max_rows):
             for part in walk.products(*step):
                 product[:, slice(*columns)] += part
+        del walk  # and its sums, before the next
     return product
 
 
