@@ -44,7 +44,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
       order_(*pairs_, scores, window_margins(phi),
              useful_threads(n_documents(), kLeastPerThread, n_threads)),
       degree_(make_array<double>(n_documents())),
-      gradient_(new double[static_cast<std::size_t>(n_documents())]) {
+      gradient_(make_array<double>(n_documents())) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.

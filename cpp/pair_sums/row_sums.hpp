@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
+#include "../array.hpp"
 #include "sorted_query.hpp"
 
 namespace ranksvm {
@@ -108,7 +108,7 @@ class RowSums {
 
   double gap_scale_;
   std::size_t width_;
-  std::vector<Real> sums_, sums_of_ways_;
+  LargeVector<Real> sums_, sums_of_ways_;
 };
 
 }  // namespace ranksvm
