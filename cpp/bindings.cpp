@@ -44,12 +44,6 @@ MarginFunction::Kind loss_named(const std::string& name) {
   throw std::invalid_argument("unknown loss '" + name + "'");
 }
 
-template <class T>
-std::vector<T> copy(const std::optional<In<T, 1>>& array) {
-  if (!array) return {};
-  return {array->data(), array->data() + array->shape(0)};
-}
-
 std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
                                                   const In<std::int64_t, 1>& query_start,
                                                   const std::optional<In<std::int64_t, 1>>& order,
@@ -75,8 +69,10 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
   require(!row_weight || row_weight->shape(0) == y.shape(0), "one row weight per document");
   require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
           "one query weight per query");
-  auto starts = copy<std::int64_t>(query_start);
-  auto rows = copy<std::int64_t>(order);
+  std::vector<std::int64_t> starts(query_start.data(), query_start.data() + query_start.shape(0));
+  std::vector<std::uint32_t> rows(order ? order->shape(0) : 0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<std::uint32_t>(order->data()[i]);
   const nb::gil_scoped_release release;
   return std::make_shared<PreferencePairs>(
       y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,

@@ -23,7 +23,7 @@ double scale_of(double largest) {
 }  // namespace
 
 PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
-                                 std::vector<std::int64_t> order, const double* row_weight,
+                                 std::vector<std::uint32_t> order, const double* row_weight,
                                  const double* query_weight, bool gaps, int n_threads)
     : query_start_(std::move(query_start)),
       row_(std::move(order)),

@@ -15,7 +15,8 @@ namespace {
 
 struct Problem {
   std::vector<double> y, scores, row_weight, query_weight;
-  std::vector<std::int64_t> query_start, order;
+  std::vector<std::int64_t> query_start;
+  std::vector<std::uint32_t> order;
   bool gaps;
   MarginFunction phi;
 
