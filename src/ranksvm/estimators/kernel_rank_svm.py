@@ -21,6 +21,7 @@ from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_ranker import KernelRanker
 from .rows import KINDS
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -161,6 +162,7 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
         self.qid = qid
         self.verbose = verbose
 
+    @fitted_or_not
     def fit(
         self,
         X: Any,

@@ -22,8 +22,10 @@ from ..selection.folds import make_folds
 from ..selection.paths import FoldPaths, PathScores, chosen_graph, kernels_of_widths
 from ..selection.rows import TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from ..threads import require_workers
 from .convergence import warn_unless_converged
 from .kernel_ranker import KernelRanker
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -159,6 +161,7 @@ class KernelRankSVMPathCV(KernelRanker):
         self.qid = qid
         self.verbose = verbose
 
+    @fitted_or_not
     def fit(
         self,
         X: Any,
@@ -196,9 +199,10 @@ class KernelRankSVMPathCV(KernelRanker):
         """
         check_scoring(self.scoring)
         stop = Stop(self.lambda_min_ratio, max_memory=self.max_memory)
-        for name in ("n_lambdas", "n_jobs"):
-            if getattr(self, name) is not None:
-                require_count(name, getattr(self, name), 1)
+        if self.n_lambdas is not None:
+            require_count("n_lambdas", self.n_lambdas, 1)
+        if self.n_jobs is not None:
+            require_workers("n_jobs", self.n_jobs)
         X, y, ids = self._training_rows(X, y, qid, group)
         kernels = kernels_of_widths(
             self.kernel, self.gammas, self.degree, self.coef0, self.n_features_in_

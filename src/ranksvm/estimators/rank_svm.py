@@ -16,6 +16,7 @@ from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -85,8 +86,9 @@ class RankSVM(LinearRanker):
         - "torch:cuda", "cupy:cuda:1": on a GPU, by this library;
         - "torch:cpu", "numpy:cpu": on the CPU, by this library, as on a GPU, but slower than "cpu".
     n_threads : int or None, default=None
-        Threads of the compiled core; None is the number of CPUs that the process may use. The
-        result is the same to the last bit.
+        Threads of the compiled core; -1 is all CPUs that the process may use, -2 all but one, and
+        None all, or as many as OMP_NUM_THREADS says, which joblib sets in its workers. The result
+        is the same to the last bit.
     qid : str, optional
         Name of the column of a data frame that holds the query ids, which is then no feature: for
         grid searches and pipelines in which nothing but X reaches `fit` and `score`.
@@ -171,6 +173,7 @@ class RankSVM(LinearRanker):
         self.qid = qid
         self.verbose = verbose
 
+    @fitted_or_not
     def fit(
         self,
         X: Any,

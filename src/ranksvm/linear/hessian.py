@@ -12,7 +12,6 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +19,7 @@ from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import BlockSweep
 from ..threads import in_order
-from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product, ranges
+from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
 
 Matrix = NDArray[np.float64]
 

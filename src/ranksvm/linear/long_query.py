@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class _Walk:
     ) -> None:  # fmt: skip
         self._Z, self._begin, self._columns = Z, begin, columns
         self._max_rows, self._ordered = max_rows, ordered
-        start = Z.sweep.walk32 if Z.dtype is np.float32 else Z.sweep.walk64
+        start: Any = Z.sweep.walk32 if Z.dtype is np.float32 else Z.sweep.walk64
         # The sums of all levels stay in the cache, where they can.
         n_columns = columns[1] - columns[0]
         width = int(np.clip(min(BLOCK_BYTES // of_a_column, -(-n_columns // 2)), 16, 128))

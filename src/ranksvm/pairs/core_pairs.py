@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..lazy import cached_property
 from ..names import COUNTINGS, PAIR_WEIGHTS
 from .preferences import Preferences
 from .queries import QueryGroups
