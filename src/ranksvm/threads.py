@@ -22,7 +22,7 @@ def require_workers(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value == 0:
         raise ValueError(
             f"{name} must be a whole number of at least 1, or negative (-1 is all CPUs, -2 all but "
-            f"one), or None, not {value!r}"
+            f"one), not {value!r}"
         )
 
 

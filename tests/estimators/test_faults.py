@@ -1,5 +1,6 @@
 """Fits that end for lack of memory, or by an interruption: whoever catches that has no half fit."""
 
+import contextlib
 import subprocess
 import sys
 
@@ -8,7 +9,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ranksvm import KernelRankSVM, KernelRankSVMPathCV, RankSVM, RankSVMCV
+from ranksvm import KernelRankSVM, KernelRankSVMPathCV, RankSVM, RankSVMCV, dump_svmlight
+from ranksvm.cli import main
 from ranksvm.estimators import kernel_rank_svm, kernel_rank_svm_path_cv, rank_svm
 from ranksvm.kernel.factor import KernelFactor
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -102,3 +104,18 @@ def test_memory_runs_out_anywhere(loss):
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert found.returncode == 0, found.stderr
     assert int(found.stdout) >= 5
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_training_that_dies_leaves_the_old_model_file(fault, data, tmp_path, monkeypatch):
+    def fail(*args, **kwargs):
+        raise fault
+
+    rows, model = tmp_path / "rows", tmp_path / "model.json"
+    dump_svmlight(rows, *data)
+    model.write_text("old")
+    monkeypatch.setattr(DesignMatrix, "t_dot", fail)
+    with contextlib.suppress(fault, SystemExit):
+        main(["train", str(rows), str(model)])
+    assert model.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.json", "rows"]

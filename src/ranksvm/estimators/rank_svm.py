@@ -173,7 +173,6 @@ class RankSVM(LinearRanker):
         self.qid = qid
         self.verbose = verbose
 
-    @fitted_or_not
     def fit(
         self,
         X: Any,
@@ -238,28 +237,29 @@ class RankSVM(LinearRanker):
             If no queries are given, but X has a column that looks like their ids; or a member of
             `eval_set` has no preference pairs.
         """
-        parameters = self._parameters(self.C)
-        validation = eval_sets(eval_set, eval_qid, eval_group)
-        sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
-        X, y, ids = self._training_rows(X, y, qid, group)
-        w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
-        if w0 is not None and w0.shape != (X.shape[1],):
-            raise ValueError(
-                f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+        with fitted_or_not(self):
+            parameters = self._parameters(self.C)
+            validation = eval_sets(eval_set, eval_qid, eval_group)
+            sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
+            X, y, ids = self._training_rows(X, y, qid, group)
+            w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
+            if w0 is not None and w0.shape != (X.shape[1],):
+                raise ValueError(
+                    f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+                )
+            fit = train(
+                design_matrix(X, self.device),
+                y,
+                ids,
+                parameters=parameters,
+                sample_weight=row_weights("sample_weight", sample_weight, len(y)),
+                query_weight=query_weight,
+                w0=w0,
+                callback=IterationTable() if self.verbose else None,
             )
-        fit = train(
-            design_matrix(X, self.device),
-            y,
-            ids,
-            parameters=parameters,
-            sample_weight=row_weights("sample_weight", sample_weight, len(y)),
-            query_weight=query_weight,
-            w0=w0,
-            callback=IterationTable() if self.verbose else None,
-        )
-        warn_unless_converged(fit.shortfall)
-        self._keep(fit, parameters)
-        self.evals_result_ = eval_scores(self, validation)
+            warn_unless_converged(fit.shortfall)
+            self._keep(fit, parameters)
+            self.evals_result_ = eval_scores(self, validation)
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:

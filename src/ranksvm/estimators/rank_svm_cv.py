@@ -134,7 +134,6 @@ class RankSVMCV(LinearRanker):
         self.qid = qid
         self.verbose = verbose
 
-    @fitted_or_not
     def fit(
         self,
         X: Any,
@@ -172,37 +171,38 @@ class RankSVMCV(LinearRanker):
             If a fold is left out, as its training rows or its validation rows have no pairs; or if
             no queries are given, but X has a column that looks like their ids.
         """
-        parameters = self._parameters(1.0)
-        check_scoring(self.scoring)
-        if self.n_jobs is not None:
-            require_workers("n_jobs", self.n_jobs)
-        X, y, ids = self._training_rows(X, y, qid, group)
-        rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
-        of_each = rows.grid(self.Cs, parameters)
-        folds = make_folds(self.cv, y, rows.query)
-        result = cross_validate(
-            rows,
-            of_each,
-            folds,
-            self.scoring,
-            n_jobs=self.n_jobs,
-            progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
-        )
-        warn_unless_converged(result.shortfall)
-        self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
-        self.best_index_ = result.best(self.one_standard_error)
-        self.C_ = of_each[self.best_index_].C
-        self.best_score_ = float(result.mean[self.best_index_])
-        if self.refit:
-            chosen = of_each[self.best_index_]
-            fit = train(
-                rows.X,
-                y,
-                rows.query,
-                parameters=chosen,
-                sample_weight=rows.sample_weight,
-                query_weight=rows.query_weight,
+        with fitted_or_not(self):
+            parameters = self._parameters(1.0)
+            check_scoring(self.scoring)
+            if self.n_jobs is not None:
+                require_workers("n_jobs", self.n_jobs)
+            X, y, ids = self._training_rows(X, y, qid, group)
+            rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
+            of_each = rows.grid(self.Cs, parameters)
+            folds = make_folds(self.cv, y, rows.query)
+            result = cross_validate(
+                rows,
+                of_each,
+                folds,
+                self.scoring,
+                n_jobs=self.n_jobs,
+                progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
             )
-            warn_unless_converged(fit.shortfall)
-            self._keep(fit, chosen)
+            warn_unless_converged(result.shortfall)
+            self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
+            self.best_index_ = result.best(self.one_standard_error)
+            self.C_ = of_each[self.best_index_].C
+            self.best_score_ = float(result.mean[self.best_index_])
+            if self.refit:
+                chosen = of_each[self.best_index_]
+                fit = train(
+                    rows.X,
+                    y,
+                    rows.query,
+                    parameters=chosen,
+                    sample_weight=rows.sample_weight,
+                    query_weight=rows.query_weight,
+                )
+                warn_unless_converged(fit.shortfall)
+                self._keep(fit, chosen)
         return self
