@@ -36,6 +36,7 @@ EXPLORE_SECONDS ?= 600
 explore: $(READY_TEST)
 	@EXPLORE=$(FACTOR) $(PYTEST) $(TESTS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(EXPLORE_SECONDS)
+	@$(BIN)/python tests/files/fuzz_files.py $(EXPLORE_SECONDS)
 	@$(MAKE) --no-print-directory sanitize
 
 lint: $(READY_TEST)

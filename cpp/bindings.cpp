@@ -44,12 +44,6 @@ MarginFunction::Kind loss_named(const std::string& name) {
   throw std::invalid_argument("unknown loss '" + name + "'");
 }
 
-template <class T>
-std::vector<T> copy(const std::optional<In<T, 1>>& array) {
-  if (!array) return {};
-  return {array->data(), array->data() + array->shape(0)};
-}
-
 std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
                                                   const In<std::int64_t, 1>& query_start,
                                                   const std::optional<In<std::int64_t, 1>>& order,
@@ -75,8 +69,10 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
   require(!row_weight || row_weight->shape(0) == y.shape(0), "one row weight per document");
   require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
           "one query weight per query");
-  auto starts = copy<std::int64_t>(query_start);
-  auto rows = copy<std::int64_t>(order);
+  std::vector<std::int64_t> starts(query_start.data(), query_start.data() + query_start.shape(0));
+  std::vector<std::uint32_t> rows(order ? order->shape(0) : 0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<std::uint32_t>(order->data()[i]);
   const nb::gil_scoped_release release;
   return std::make_shared<PreferencePairs>(
       y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,
@@ -100,6 +96,16 @@ std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& 
 template <class T>
 auto vector_view(std::span<const T> values) {
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
+}
+
+// A view that keeps the numbers alive, and nothing else.
+auto shared_vector(std::shared_ptr<const double[]> values, std::int64_t n) {
+  using Values = std::shared_ptr<const double[]>;
+  const double* data = values.get();
+  const auto drop = [](void* p) noexcept { delete static_cast<Values*>(p); };
+  const nb::capsule owner(new Values(std::move(values)), drop);
+  return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(data, {static_cast<std::size_t>(n)},
+                                                           owner);
 }
 
 // A property of Python that is one of the totals.
@@ -144,6 +150,66 @@ void half_laplacian(const Sweep& sweep, std::int64_t first_query, std::int64_t l
   const nb::gil_scoped_release release;
   sweep.half_laplacian(first_query, last_query, v.data(), n_columns, first_column, last_column,
                        result.data());
+}
+
+// Sums over rows of one query, and the sweep that they are of.
+template <class Real>
+struct Walk {
+  std::shared_ptr<const Sweep> sweep;
+  std::int64_t query;
+  RowSums<Real> sums;
+};
+
+// Rows whose numbers are adjacent, though the rows may not be.
+template <class Real>
+using Block = nb::ndarray<Real, nb::ndim<2>, nb::device::cpu>;
+
+template <class Real>
+Rows<Real> rows_from(std::int64_t first, const Block<Real>& block,
+                     const Walk<std::remove_const_t<Real>>& walk) {
+  const auto last = first + static_cast<std::int64_t>(block.shape(0));
+  require(0 <= first && last <= walk.sweep->pairs().size(walk.query), "no such positions");
+  require(block.shape(1) == walk.sums.width(), "rows must be as wide as the sums");
+  require(block.size() == 0 || block.shape(1) < 2 || block.stride(1) == 1,
+          "the numbers of a row must be adjacent");
+  return {block.data(), block.stride(0), static_cast<std::uint32_t>(first),
+          static_cast<std::uint32_t>(last)};
+}
+
+template <class Real>
+Walk<Real> start_walk(const std::shared_ptr<const Sweep>& sweep, std::int64_t query,
+                      std::int64_t width) {
+  require(0 <= query && query < sweep->pairs().n_queries(), "no such query");
+  return {sweep, query, sweep->row_sums<Real>(query, width)};
+}
+
+template <class Real>
+void take_steps(Walk<Real>& walk, std::int64_t first, const Block<const Real>& rows,
+                std::int64_t first_entering, const Block<const Real>& entering,
+                std::int64_t first_leaving, const Block<const Real>& leaving,
+                const Block<Real>& result) {
+  const auto own = rows_from(first, rows, walk), coming = rows_from(first_entering, entering, walk),
+             going = rows_from(first_leaving, leaving, walk);
+  const auto products = rows_from(first, result, walk);
+  require(result.shape(0) == rows.shape(0), "the result must have the shape of the rows");
+  for (std::size_t window = 0; window < walk.sweep->n_windows(); ++window) {
+    const auto& moving = window == 0 ? coming : going;
+    const auto ends = walk.sweep->window_ends(walk.query, window);
+    const auto last = std::min<std::size_t>(products.last, ends.size());
+    require(moving.first == moving.last || moving.last <= ends.size(), "no such members");
+    require(last <= products.first || ends[last - 1] <= moving.last,
+            "the rows in these windows must have come");
+  }
+  const nb::gil_scoped_release release;
+  walk.sweep->move(walk.sums, walk.query, own, coming, going, products);
+}
+
+template <class Real>
+void bind_walk(nb::module_& m, const char* name) {
+  nb::class_<Walk<Real>>(m, name, "N times the rows of one query, in order of score, by pieces.")
+      .def("__call__", &take_steps<Real>, "first"_a, "rows"_a.noconvert(), "first_entering"_a,
+           "entering"_a.noconvert(), "first_leaving"_a, "leaving"_a.noconvert(),
+           "result"_a.noconvert());
 }
 
 // Solves L L' x = b, for a lower triangular L.
@@ -194,10 +260,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "gradient",
           [](const Sweep& self) {
-            const auto n = static_cast<std::size_t>(self.pairs().n_documents());
-            return vector_view(std::span(self.gradient(), n));
+            return shared_vector(self.gradient(), self.pairs().n_documents());
           },
-          nb::rv_policy::reference_internal, "By row: the derivative of the loss by each score.")
+          nb::rv_policy::reference, "By row: the derivative of the loss by each score.")
       .def(
           "degree",
           [](const Sweep& self) {
@@ -208,13 +273,17 @@ NB_MODULE(_core, m) {
           "By row: the diagonal of the Laplacian M.")
       .def(
           "rows",
-          [](const Sweep& self) {
-            auto result = new_vector<std::int64_t>(self.pairs().n_documents());
-            self.rows(result.data());
+          [](const Sweep& self, std::int64_t first, std::optional<std::int64_t> last) {
+            const auto n = self.pairs().n_documents(), end = last.value_or(n);
+            require(0 <= first && first <= end && end <= n, "no such positions");
+            auto result = new_vector<std::int64_t>(end - first);
+            self.rows(first, end, result.data());
             return result;
           },
-          "The row at each position, that is in order of query, then score; rows of no weight come "
-          "last.")
+          "first"_a = 0, "last"_a = nb::none(),
+          "The row at each position from first to last, that is in order of query, then score; "
+          "rows "
+          "of no weight come last.")
       .def_prop_ro("n_active", &total_of<&Sweep::Totals::n_active>)
       .def_prop_ro("balance_scores", &total_of<&Sweep::Totals::balance_scores>)
       .def_prop_ro("scores_laplacian_scores", &total_of<&Sweep::Totals::scores_laplacian_scores>)
@@ -228,7 +297,24 @@ NB_MODULE(_core, m) {
       .def("half_laplacian", &half_laplacian<float>, "first_query"_a, "last_query"_a,
            "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
       .def("half_laplacian", &half_laplacian<double>, "first_query"_a, "last_query"_a,
-           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert());
+           "v"_a.noconvert(), "first_column"_a, "last_column"_a, "result"_a.noconvert())
+      .def_prop_ro("has_gaps", [](const Sweep& self) { return self.pairs().has_gaps(); })
+      .def_prop_ro("n_windows", &Sweep::n_windows)
+      .def(
+          "window_ends",
+          [](const Sweep& self, std::int64_t query, std::size_t window) {
+            require(0 <= query && query < self.pairs().n_queries(), "no such query");
+            require(window < self.n_windows(), "no such window");
+            return vector_view(self.window_ends(query, window));
+          },
+          "query"_a, "window"_a, nb::rv_policy::reference_internal,
+          "For each position of a query with pairs, in order: the first position beyond its "
+          "window.")
+      .def("walk32", &start_walk<float>, "query"_a, "width"_a)
+      .def("walk64", &start_walk<double>, "query"_a, "width"_a);
+
+  bind_walk<float>(m, "Walk32");
+  bind_walk<double>(m, "Walk64");
 
   nb::class_<SimplexQp>(m, "SimplexQp", "Minimises 0.5 a'Ga - b'a for a >= 0, sum a = 1.")
       .def(nb::init<>())

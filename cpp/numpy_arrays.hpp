@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "array.hpp"
 
@@ -23,20 +24,26 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+// Hands an array over to Python.
+template <class T>
+nb::capsule owner_of(Array<T> values) {
+  return nb::capsule(new Array<T>(std::move(values)),
+                     [](void* p) noexcept { delete static_cast<Array<T>*>(p); });
+}
+
 template <class T>
 Out<T, 1> new_vector(std::int64_t n) {
   auto data = make_array<T>(n);
   T* raw = data.get();
-  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner);
+  return Out<T, 1>(raw, {static_cast<std::size_t>(n)}, owner_of(std::move(data)));
 }
 
 template <class T>
 Out<T, 2> new_matrix(std::int64_t n, std::int64_t d) {
   auto data = make_array<T>(n * d);
   T* raw = data.get();
-  nb::capsule owner(data.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)}, owner);
+  return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)},
+                   owner_of(std::move(data)));
 }
 
 }  // namespace ranksvm

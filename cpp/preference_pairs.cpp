@@ -23,7 +23,7 @@ double scale_of(double largest) {
 }  // namespace
 
 PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
-                                 std::vector<std::int64_t> order, const double* row_weight,
+                                 std::vector<std::uint32_t> order, const double* row_weight,
                                  const double* query_weight, bool gaps, int n_threads)
     : query_start_(std::move(query_start)),
       row_(std::move(order)),
@@ -37,7 +37,7 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
   cut_into_pieces();
   if (has_weights()) find_members(row_weight, query_weight);
   parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
-    std::vector<double> labels;
+    LargeVector<double> labels;
     for (auto q = pieces_[t].first_query; q < pieces_[t].last_query; ++q) {
       rank_query(q, y, labels);
       if (query_weight) pairs_per_query_[q] *= query_weight[q];
@@ -79,7 +79,7 @@ void PreferencePairs::find_members(const double* row_weight, const double* query
 
 // Ranks the labels of a query and adds up what its pairs weigh, but for the weight of the query.
 // labels: memory.
-void PreferencePairs::rank_query(std::int64_t query, const double* y, std::vector<double>& labels) {
+void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVector<double>& labels) {
   const auto begin = query_start_[query];
   const auto n = static_cast<std::uint32_t>(n_members(query));
   n_levels_[query] = size(query) > 0 ? 1 : 0;

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "array.hpp"
+
 namespace ranksvm {
 
 // Which documents are to be ordered, and how much each pair weighs.  Documents are numbered query
@@ -16,7 +18,7 @@ class PreferencePairs {
   // if they are the same; row_weight and query_weight may be null.  The pair (i, j) of query q
   // weighs query_weight[q] row_weight[i] row_weight[j], with gaps this times y[i] - y[j].
   PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
-                  std::vector<std::int64_t> order, const double* row_weight,
+                  std::vector<std::uint32_t> order, const double* row_weight,
                   const double* query_weight, bool gaps, int n_threads);
 
   [[nodiscard]] std::int64_t n_documents() const { return query_start_.back(); }
@@ -76,12 +78,14 @@ class PreferencePairs {
  private:
   void cut_into_pieces();
   void find_members(const double* row_weight, const double* query_weight);
-  void rank_query(std::int64_t query, const double* y, std::vector<double>& labels);
+  void rank_query(std::int64_t query, const double* y, LargeVector<double>& labels);
   void measure_weights();
 
-  std::vector<std::int64_t> query_start_, row_;
+  std::vector<std::int64_t> query_start_;
+  std::vector<std::uint32_t> row_;
   bool has_gaps_;
-  std::vector<std::uint32_t> label_, n_levels_;
+  LargeVector<std::uint32_t> label_;
+  std::vector<std::uint32_t> n_levels_;
   std::vector<double> inner_, outer_;               // or empty
   std::vector<std::int64_t> arranged_, n_members_;  // or empty
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels

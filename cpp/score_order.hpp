@@ -20,8 +20,9 @@ class ScoreOrder {
              int n_threads);
 
   [[nodiscard]] std::int64_t slot(std::int64_t position) const { return slot_[position]; }
-  // Shifted to be small, without effect on losses.
+  // Shifted to be small, without effect on losses; until these are dropped.
   [[nodiscard]] double score(std::int64_t position) const { return score_[position]; }
+  void drop_scores() { score_.reset(); }
   // The largest of these scores, in absolute value.
   [[nodiscard]] double spread() const { return spread_; }
   [[nodiscard]] std::size_t n_windows() const { return window_ends_.size(); }

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <type_traits>
 
-#include "pair_sums/row_sums.hpp"
 #include "parallel.hpp"
+#include "partner_sums.hpp"
 
 namespace ranksvm {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 13;
 constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
 
 std::vector<double> window_margins(const MarginFunction& phi) {
@@ -60,6 +59,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
     finish_smoothed_hinge<3>(unit, n_threads);
   else
     finish_smoothed_hinge<2>(unit, n_threads);
+  order_.drop_scores();
 }
 
 Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
@@ -74,29 +74,19 @@ Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
   return *this;
 }
 
-// Sums column(score, k), k < K, over the partners in each window.
-template <int K, class Column>
-std::vector<PartnerSums> Sweep::sum_columns(int n_threads, Column&& column) const {
-  const auto v = make_array<double>(K * n_documents());
-  parallel_chunks(n_documents(), kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p)
-      for (int k = 0; k < K; ++k) v[K * p + k] = inner(p) * column(order_.score(p), k);
-  });
-  return sum_partners<K>(*pairs_, order_, counting_, v.get(), n_threads);
-}
-
-// Fills the gradient and the totals: derivative(position, totals) returns the one and adds to the
-// other.
-template <class Derivative>
-void Sweep::finish(int n_threads, Derivative&& derivative) {
-  const auto n = n_documents();
-  std::vector<Totals> of_chunks((n + kChunk - 1) / kChunk);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    Totals totals;
-    for (auto p = begin; p < end; ++p) gradient_[row_at(p)] = derivative(p, totals);
-    of_chunks[begin / kChunk] = totals;
-  });
-  for (const Totals& totals : of_chunks) totals_ += totals;
+// Sums column(score, k), k < K, over the partners; fills the gradient and the totals from these:
+// derivative(position, sums, totals) returns the one and adds to the other.
+template <int K, class Column, class Derivative>
+void Sweep::finish(int n_threads, Column&& column, Derivative&& derivative) {
+  const auto of_parts = visit_partners<K, Totals>(
+      *pairs_, order_, counting_, n_threads,
+      [&](std::int64_t p, double* values) {
+        for (int k = 0; k < K; ++k) values[k] = inner(p) * column(order_.score(p), k);
+      },
+      [&](Totals& totals, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
+        for (auto p = begin; p < end; ++p) gradient_[row_at(p)] = derivative(p, sums, totals);
+      });
+  for (const Totals& totals : of_parts) totals_ += totals;
 }
 
 // Adds what every loss is made of; returns the balance.
@@ -109,10 +99,9 @@ double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals
 }
 
 void Sweep::finish_hinge(int n_threads) {
-  const auto sums = sum_columns<1>(n_threads, [](double, int) { return 1.0; });
-  const double *better = sums[0].better.get(), *worse = sums[0].worse.get();
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double balance = add_active(p, better[p], worse[p], totals);
+  const auto column = [](double, int) { return 1.0; };
+  finish<1>(n_threads, column, [&](std::int64_t p, const PartnerSums<1>& sums, Totals& totals) {
+    const double balance = add_active(p, *sums.better(0, p), *sums.worse(0, p), totals);
     totals.magnitude += std::abs(balance * order_.score(p));
     return balance;
   });
@@ -122,9 +111,8 @@ void Sweep::finish_hinge(int n_threads) {
 template <int K>
 void Sweep::finish_squared_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
-  const auto sums = sum_columns<K>(n_threads, column);
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double *better = &sums[0].better[K * p], *worse = &sums[0].worse[K * p];
+  finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
+    const double *better = sums.better(0, p), *worse = sums.worse(0, p);
     const double s = order_.score(p);
     const double balance = add_active(p, better[0], worse[0], totals);
     double product = 0;  // (M s)_p
@@ -144,14 +132,13 @@ void Sweep::finish_squared_hinge(double unit, int n_threads) {
 template <int K>
 void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
-  const auto sums = sum_columns<K>(n_threads, column);
   const double margin = phi_.margin, width = phi_.width;
   // Differences of inexact sums over two windows, in widths: their rounding goes with the sums.
   const bool inexact = K == 2 || !pairs_->whole_weights();
   const double coarseness = inexact ? std::sqrt(static_cast<double>(n_documents())) / width : 0;
-  finish(n_threads, [&](std::int64_t p, Totals& totals) {
-    const double *better = &sums[0].better[K * p], *worse = &sums[0].worse[K * p];
-    const double *better_below = &sums[1].better[K * p], *worse_below = &sums[1].worse[K * p];
+  finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
+    const double *better = sums.better(0, p), *worse = sums.worse(0, p);
+    const double *better_below = sums.better(1, p), *worse_below = sums.worse(1, p);
     const double s = order_.score(p), weight = outer(p);
     const double balance = add_active(p, better[0], worse[0], totals);
     totals.magnitude += std::abs(balance * s);
@@ -180,30 +167,29 @@ void Sweep::degree(double* result) const {
   for (std::int64_t p = 0; p < n_documents(); ++p) result[row_at(p)] = degree_[p];
 }
 
-void Sweep::rows(std::int64_t* result) const {
-  for (std::int64_t p = 0; p < n_documents(); ++p) result[p] = row_at(p);
+void Sweep::rows(std::int64_t first, std::int64_t last, std::int64_t* result) const {
+  for (auto p = first; p < last; ++p) result[p - first] = row_at(p);
 }
 
 template <int K>
 void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* result,
                               int n_threads) const {
-  const auto n = n_documents();
-  const auto by_position = make_array<double>(K * n);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p)
-      for (int k = 0; k < K; ++k) by_position[K * p + k] = inner(p) * v[stride * row_at(p) + k];
-  });
-  const auto sums = sum_partners<K>(*pairs_, order_, counting_, by_position.get(), n_threads);
-  parallel_chunks(n, kChunk, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = begin; p < end; ++p) {
-      const auto row = row_at(p);
-      for (int k = 0; k < K; ++k) {
-        double partners = sums[0].better[K * p + k] + sums[0].worse[K * p + k];
-        if (sums.size() > 1) partners -= sums[1].better[K * p + k] + sums[1].worse[K * p + k];
-        result[stride * row + k] = degree_[p] * v[stride * row + k] - outer(p) * partners;
-      }
-    }
-  });
+  struct Nothing {};
+  visit_partners<K, Nothing>(
+      *pairs_, order_, counting_, n_threads,
+      [&](std::int64_t p, double* values) {
+        for (int k = 0; k < K; ++k) values[k] = inner(p) * v[stride * row_at(p) + k];
+      },
+      [&](Nothing, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
+        for (auto p = begin; p < end; ++p) {
+          const auto row = row_at(p);
+          for (int k = 0; k < K; ++k) {
+            double partners = sums.better(0, p)[k] + sums.worse(0, p)[k];
+            if (sums.n_windows() > 1) partners -= sums.better(1, p)[k] + sums.worse(1, p)[k];
+            result[stride * row + k] = degree_[p] * v[stride * row + k] - outer(p) * partners;
+          }
+        }
+      });
 }
 
 void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
@@ -223,44 +209,85 @@ template <class Real>
 void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, const Real* v,
                            std::int64_t n_columns, std::int64_t first_column,
                            std::int64_t last_column, Real* result) const {
-  const auto& scale = pairs_->scale();
-  RowSums<Real> sums(scale.gap);
-  const auto width = last_column - first_column;
-  std::vector<Real> inner_weight, outer_weight;
+  RowSums<Real> sums(pairs_->scale().gap, static_cast<std::size_t>(last_column - first_column));
   for (auto q = first_query; q < last_query; ++q) {
-    const auto begin = pairs_->query_start(q);
-    const SortedQuery query = order_.query(q, 0);
-    const auto offset = (begin - pairs_->query_start(first_query)) * n_columns + first_column;
-    inner_weight.clear();
-    outer_weight.clear();
-    for (std::int64_t p = 0; p < pairs_->size(q); ++p) {
-      const Real* row = v + offset + p * n_columns;
-      const auto half_degree =
-          static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
-      for (std::int64_t k = 0; k < width; ++k)
-        result[offset + p * n_columns + k] = half_degree * row[k];
-      if (!pairs_->has_weights()) continue;
-      inner_weight.push_back(static_cast<Real>(scale.inner * inner(begin + p)));
-      outer_weight.push_back(static_cast<Real>(scale.outer * outer(begin + p)));
-    }
-    if (query.n_levels < 2) continue;
-    const auto subtract = [&](auto gap) {
-      sums.template subtract_partners<decltype(gap)::value>(
-          query, order_.n_windows() > 1 ? order_.query(q, 1).window_end : nullptr,
-          pairs_->has_weights() ? inner_weight.data() : nullptr,
-          pairs_->has_weights() ? outer_weight.data() : nullptr, v + offset,
-          static_cast<std::size_t>(width), static_cast<std::size_t>(n_columns), result + offset);
-    };
-    if (pairs_->has_gaps())
-      subtract(std::true_type{});
-    else
-      subtract(std::false_type{});
+    const auto n = static_cast<std::uint32_t>(pairs_->size(q));
+    const auto n_members = static_cast<std::uint32_t>(pairs_->n_members(q));
+    const auto begin = pairs_->query_start(q) - pairs_->query_start(first_query);
+    const auto offset = begin * n_columns + first_column;
+    sums.reset(order_.query(q, 0), pairs_->has_gaps());
+    const Rows<const Real> rows{v + offset, n_columns, 0, n};
+    const Rows<const Real> entering{rows.data, n_columns, 0, n_members};
+    const Rows<const Real> leaving{rows.data, n_columns, 0, 0};
+    move<Real>(sums, q, rows, entering, leaving, {result + offset, n_columns, 0, n});
   }
 }
 
-template void Sweep::half_laplacian<float>(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                           std::int64_t, std::int64_t, float*) const;
-template void Sweep::half_laplacian<double>(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                            std::int64_t, std::int64_t, double*) const;
+template <class Real>
+RowSums<Real> Sweep::row_sums(std::int64_t query, std::int64_t width) const {
+  RowSums<Real> sums(pairs_->scale().gap, static_cast<std::size_t>(width));
+  sums.reset(order_.query(query, 0), pairs_->has_gaps());
+  return sums;
+}
+
+namespace {
+
+// The weights of the rows of a query, brought close to 1.
+template <class Real>
+struct ScaledWeights {
+  const PreferencePairs& pairs;
+  const ScoreOrder& order;
+  std::int64_t begin;
+
+  [[nodiscard]] Real inner(std::uint32_t p) const {
+    if (!pairs.has_weights()) return 1;
+    return static_cast<Real>(pairs.scale().inner * pairs.inner(order.slot(begin + p)));
+  }
+  [[nodiscard]] Real outer(std::uint32_t p) const {
+    if (!pairs.has_weights()) return 1;
+    return static_cast<Real>(pairs.scale().outer * pairs.outer(order.slot(begin + p)));
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void Sweep::move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
+                 const Rows<const Real>& entering, const Rows<const Real>& leaving,
+                 const Rows<Real>& result) const {
+  const auto begin = pairs_->query_start(query);
+  const SortedQuery sorted = order_.query(query, 0);
+  const auto& scale = pairs_->scale();
+  for (auto p = result.first; p < result.last; ++p) {
+    const Real* row = rows.at(p);
+    Real* product = result.at(p);
+    const auto half_degree =
+        static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
+    for (std::size_t k = 0; k < sums.width(); ++k) product[k] = half_degree * row[k];
+  }
+  if (sorted.n_levels < 2) return;
+  // Those that weigh nothing come last, and have no partners.
+  const Rows<Real> of_members{result.data, result.stride, result.first,
+                              std::min(result.last, sorted.n_documents)};
+  const auto* inner_end = order_.n_windows() > 1 ? order_.query(query, 1).window_end : nullptr;
+  const ScaledWeights<Real> weights{*pairs_, order_, begin};
+  if (pairs_->has_gaps())
+    sums.template subtract_partners<true>(sorted, inner_end, weights, entering, leaving,
+                                          of_members);
+  else
+    sums.template subtract_partners<false>(sorted, inner_end, weights, entering, leaving,
+                                           of_members);
+}
+
+#define RANKSVM_INSTANTIATE(Real)                                                                \
+  template void Sweep::half_laplacian(std::int64_t, std::int64_t, const Real*, std::int64_t,     \
+                                      std::int64_t, std::int64_t, Real*) const;                  \
+  template RowSums<Real> Sweep::row_sums(std::int64_t, std::int64_t) const;                      \
+  template void Sweep::move(RowSums<Real>&, std::int64_t, const Rows<const Real>&,               \
+                            const Rows<const Real>&, const Rows<const Real>&, const Rows<Real>&) \
+      const
+RANKSVM_INSTANTIATE(float);
+RANKSVM_INSTANTIATE(double);
+#undef RANKSVM_INSTANTIATE
 
 }  // namespace ranksvm

@@ -3,8 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
-#include "partner_sums.hpp"
+#include "array.hpp"
+#include "pair_sums/counting.hpp"
+#include "pair_sums/row_sums.hpp"
+#include "preference_pairs.hpp"
+#include "score_order.hpp"
 
 namespace ranksvm {
 
@@ -56,8 +61,8 @@ class Sweep {
   }
 
   // By row: the balance, a subgradient of the hinge; 2 (M s + margin balance), the gradient of the
-  // squared hinge; or the gradient of the smoothed hinge.
-  [[nodiscard]] const double* gradient() const { return gradient_.get(); }
+  // squared hinge; or the gradient of the smoothed hinge.  It may outlive the sweep.
+  [[nodiscard]] std::shared_ptr<const double[]> gradient() const { return gradient_; }
 
   // The diagonal of M, by row.
   void degree(double* result) const;
@@ -65,8 +70,9 @@ class Sweep {
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
 
-  // The row at each position, that is in order of query, then score; rows of no weight come last.
-  void rows(std::int64_t* result) const;
+  // The row at each position from first to last, that is in order of query, then score; rows of no
+  // weight come last.
+  void rows(std::int64_t first, std::int64_t last, std::int64_t* result) const;
 
   // M is unit (N + N') where N v takes each pair once; the unit is a power of two, for single
   // precision's sake: weights and gaps are about 1 in N, or below.
@@ -82,16 +88,32 @@ class Sweep {
 
   [[nodiscard]] const PreferencePairs& pairs() const { return *pairs_; }
 
+  // The same for a long query, piece by piece in order of position: sums over rows of `width`
+  // numbers that begin empty, and N times `rows` for the positions of `result`, with the rows that
+  // enter and leave the windows of these.
+  template <class Real>
+  [[nodiscard]] RowSums<Real> row_sums(std::int64_t query, std::int64_t width) const;
+  template <class Real>
+  void move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
+            const Rows<const Real>& entering, const Rows<const Real>& leaving,
+            const Rows<Real>& result) const;
+  // The window ends of the members of a query, and below the band of a smoothed hinge; see
+  // SortedQuery.
+  [[nodiscard]] std::size_t n_windows() const { return order_.n_windows(); }
+  [[nodiscard]] std::span<const std::uint32_t> window_ends(std::int64_t query,
+                                                           std::size_t window) const {
+    const SortedQuery sorted = order_.query(query, window);
+    return {sorted.window_end, sorted.n_levels < 2 ? 0 : sorted.n_documents};
+  }
+
  private:
   void finish_hinge(int n_threads);
   template <int K>
   void finish_squared_hinge(double unit, int n_threads);
   template <int K>
   void finish_smoothed_hinge(double unit, int n_threads);
-  template <int K, class Column>
-  [[nodiscard]] std::vector<PartnerSums> sum_columns(int n_threads, Column&& column) const;
-  template <class Derivative>
-  void finish(int n_threads, Derivative&& derivative);
+  template <int K, class Column, class Derivative>
+  void finish(int n_threads, Column&& column, Derivative&& derivative);
   double add_active(std::int64_t position, double n_better, double n_worse, Totals& totals);
   template <int K>
   void laplacian_columns(const double* v, std::int64_t stride, double* result, int n_threads) const;
@@ -111,8 +133,8 @@ class Sweep {
   MarginFunction phi_;
   Counting counting_;
   ScoreOrder order_;
-  Array<double> degree_;    // by position
-  Array<double> gradient_;  // by row
+  Array<double> degree_;  // by position
+  std::shared_ptr<double[]> gradient_;
   Totals totals_;
 };
 

@@ -14,6 +14,7 @@ ROOT = Path(ranksvm.__file__).parent
 ROOMS = (
     "names",
     "threads",
+    "lazy",
     "solvers",
     "pairs",
     "linear",

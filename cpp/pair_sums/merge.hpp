@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
-#include <vector>
 
+#include "../array.hpp"
 #include "sorted_query.hpp"
 
 namespace ranksvm {
@@ -123,8 +123,8 @@ class DigitTree {
                                       {1, 1, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0, 0},
                                       {1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 0, 0, 0},
                                       {1, 1, 1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 0}};
-  std::vector<Node> nodes_;
-  std::vector<Sums> plain_;
+  LargeVector<Node> nodes_;
+  LargeVector<Sums> plain_;
   std::array<std::size_t, 12> level_start_{};
   int depth_ = 0;
 };

@@ -5,40 +5,61 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <cstddef>
 
+#include "../array.hpp"
 #include "sorted_query.hpp"
 
 namespace ranksvm {
 
+// Rows of numbers for the positions from first to last, `stride` apart.
+template <class Real>
+struct Rows {
+  Real* data;
+  std::ptrdiff_t stride;
+  std::uint32_t first, last;
+
+  [[nodiscard]] Real* at(std::uint32_t position) const {
+    return data + stride * static_cast<std::ptrdiff_t>(position - first);
+  }
+};
+
 template <class Real>
 class RowSums {
  public:
-  explicit RowSums(double gap_scale) : gap_scale_(gap_scale) {}
+  // For rows of `width` numbers.
+  RowSums(double gap_scale, std::size_t width) : gap_scale_(gap_scale), width_(width) {}
 
-  // rows, result: `width` numbers per position, `stride` apart.  With the partners j of p those
-  // positions with inner_end[p] <= j < window_end[p] and a higher label,
-  //
-  //   result[p] -= outer[p] * (sum over the partners j of p of inner[j] * rows[j]).
-  //
-  // inner_end may be null (all zero), and so may inner and outer (all ones).  With Gap every term
-  // is multiplied by the gap between the labels of the two, times the scale.
-  template <bool Gap>
-  RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* inner_end,
-                                        const Real* inner, const Real* outer, const Real* rows,
-                                        std::size_t width, std::size_t stride, Real* result) {
-    width_ = width;
-    const std::size_t size = query.n_levels * width;
+  // Forgets all rows; what comes is of this query.
+  void reset(const SortedQuery& query, bool gap) {
+    const std::size_t size = query.n_levels * width_;
     sums_.assign(size, Real{0});
-    if (Gap) sums_of_ways_.assign(size, Real{0});
-    std::uint32_t j = 0, gone = 0;
-    for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      for (; j < query.window_end[p]; ++j)
-        add<Gap>(query, query.label[j], rows + stride * j, inner ? inner[j] : Real{1});
-      for (; inner_end && gone < inner_end[p]; ++gone)
-        add<Gap>(query, query.label[gone], rows + stride * gone, inner ? -inner[gone] : Real{-1});
-      subtract<Gap>(query, query.label[p], result + stride * p, outer ? outer[p] : Real{1});
+    if (gap) sums_of_ways_.assign(size, Real{0});
+  }
+  [[nodiscard]] std::size_t width() const { return width_; }
+
+  // With the partners j of p those positions with inner_end[p] <= j < window_end[p] and a higher
+  // label,
+  //
+  //   result[p] -= outer(p) * (sum over the partners j of p of inner(j) * rows[j]),
+  //
+  // for the positions p of `result`.  Rows enter the sums when the first window that holds them
+  // comes, and leave when it has passed: so `entering` and `leaving` begin where those of the call
+  // before ended, and end where the last p needs them to, or beyond.  No rows leave where inner_end
+  // is null.  With Gap every term is multiplied by the gap between the labels of the two, times the
+  // scale.
+  template <bool Gap, class Weights>
+  RANKSVM_CLONES void subtract_partners(const SortedQuery& query, const std::uint32_t* inner_end,
+                                        const Weights& weights, const Rows<const Real>& entering,
+                                        const Rows<const Real>& leaving, const Rows<Real>& result) {
+    std::uint32_t j = entering.first, gone = leaving.first;
+    for (auto p = result.first; p < result.last; ++p) {
+      add_until<Gap>(query, weights, 1, entering, query.window_end[p], j);
+      if (inner_end) add_until<Gap>(query, weights, -1, leaving, inner_end[p], gone);
+      subtract<Gap>(query, query.label[p], result.at(p), weights.outer(p));
     }
+    add_until<Gap>(query, weights, 1, entering, entering.last, j);
+    add_until<Gap>(query, weights, -1, leaving, leaving.last, gone);
   }
 
  private:
@@ -46,6 +67,13 @@ class RowSums {
   // it also holds the sum of the rows times the way from their label down to that one; from there
   // on the way is the same for all.
 
+  template <bool Gap, class Weights>
+  RANKSVM_INLINE void add_until(const SortedQuery& query, const Weights& weights, Real sign,
+                                const Rows<const Real>& rows, std::uint32_t end,
+                                std::uint32_t& position) {
+    for (; position < end; ++position)
+      add<Gap>(query, query.label[position], rows.at(position), sign * weights.inner(position));
+  }
   // Adds factor * row at a label; the lowest is never asked for.
   template <bool Gap>
   RANKSVM_INLINE void add(const SortedQuery& query, std::uint32_t label, const Real* row,
@@ -79,8 +107,8 @@ class RowSums {
   }
 
   double gap_scale_;
-  std::vector<Real> sums_, sums_of_ways_;
-  std::size_t width_ = 0;
+  std::size_t width_;
+  LargeVector<Real> sums_, sums_of_ways_;
 };
 
 }  // namespace ranksvm

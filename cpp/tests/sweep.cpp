@@ -15,7 +15,8 @@ namespace {
 
 struct Problem {
   std::vector<double> y, scores, row_weight, query_weight;
-  std::vector<std::int64_t> query_start, order;
+  std::vector<std::int64_t> query_start;
+  std::vector<std::uint32_t> order;
   bool gaps;
   MarginFunction phi;
 
@@ -124,7 +125,7 @@ template <class Real>
 void check_half_laplacian(const Sweep& sweep, const Expected& expected, double tolerance) {
   const auto n = sweep.pairs().n_documents();
   std::vector<std::int64_t> rows(n);
-  sweep.rows(rows.data());
+  sweep.rows(0, n, rows.data());
   std::vector<double> N(n * n);
   for (std::int64_t q = 0; q < sweep.pairs().n_queries(); ++q) {
     const auto begin = sweep.pairs().query_start(q), size = sweep.pairs().size(q);
@@ -186,7 +187,7 @@ void test_threads(Random& random) {
     const auto& totals = sweep.totals();
     std::vector<double> found{totals.n_active, totals.balance_scores, totals.magnitude,
                               totals.scores_laplacian_scores, sweep.smoothing()};
-    found.insert(found.end(), sweep.gradient(), sweep.gradient() + n);
+    found.insert(found.end(), sweep.gradient().get(), sweep.gradient().get() + n);
     found.resize(found.size() + v.size());
     sweep.laplacian(v.data(), 2, found.data() + found.size() - v.size(), n_threads);
     if (first.empty()) first = found;

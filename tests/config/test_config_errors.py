@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
         ("[Parameters]\nverbose=true", r"line 2: verbose must be .*\(did you mean True\?\)"),
         ("[Parameters]\nloss=hing", r"line 2: loss must be one of .*\(did you mean hinge\?\)"),
         ("[Parameters]\nnormalize=None", r"line 2: normalize .*\(did you mean none\?\)"),
-        ("[Parameters]\nthreads=0", "line 2: threads must be a whole number of at least 1, not 0"),
+        ("[Parameters]\nthreads=0", "line 2: threads must be a whole number .*, not 0"),
         ("[Parameters]\nmax_iter=1.5", "line 2: max_iter must be a whole number, not '1.5'"),
         ("[Input]\ntest_qids=q\nprediction_qids=q", "line 3: test_qids and prediction_qids are .*"),
         ("[Readers]\ntrain_set=svmlight", "line 2: a reader is given for train_set, which .*"),

@@ -313,7 +313,7 @@ def test_short_of_the_gap_is_warned_of_once(problem):
         ({"cv": 10}, "cv=10 folds need at least 10 queries, found 9"),
         ({"scoring": "luck"}, "there is no metric 'luck'"),
         ({"scoring": "ranking_error"}, "a metric of which more is better, not 'ranking_error'"),
-        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, not 0"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, or negative"),
         ({"loss": "hinges"}, "loss must be one of"),
     ],
 )

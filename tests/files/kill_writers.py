@@ -14,9 +14,12 @@ import sys
 import numpy as np
 
 from ranksvm import LinearModel, convert_model, dump_svmlight, save_model, write_trec_run
+from ranksvm.cli import main as main_of_cli
 from ranksvm.cli import rank_svm
 from ranksvm.files.scores import write_scores
+from ranksvm.files.table import save_table
 from ranksvm.files.treeranksvm import write_features, write_qids
+from ranksvm.plots.figures import save_figure
 
 MODEL = LinearModel(np.arange(1.0, 6.0), list("abcde"), {"C": 1.0}, {"status": "converged"})
 X, Y, QID = np.eye(6), np.array([0.0, 1, 2, 0, 1, 2]), np.array([1, 1, 1, 2, 2, 2])
@@ -37,6 +40,17 @@ def run_config(_):
         rank_svm(["c.cfg"])
 
 
+def evaluate(path):
+    with contextlib.redirect_stdout(io.StringIO()):
+        main_of_cli(["evaluate", "set", "scores", "--metrics", "map", "--per-query", path])
+
+
+class Picture:
+    """What is written of a figure, without the time that drawing takes."""
+
+    savefig = staticmethod(lambda file, **_: file.write(b"<svg/>"))
+
+
 WRITES = {
     "m.json": lambda path: save_model(MODEL, path),
     "m.json.gz": lambda path: save_model(MODEL, path),
@@ -48,6 +62,10 @@ WRITES = {
     "features": lambda path: write_features(path, X),
     "qids": lambda path: write_qids(path, QID),
     "run": lambda path: write_trec_run(path, QID, list("abcdef"), Y),
+    "table.csv": lambda path: save_table({"a": Y, "b": QID}, path),
+    "table.json": lambda path: save_table({"a": Y, "b": QID}, path),
+    "plot.svg": lambda path: save_figure(Picture, path),
+    "per-query": evaluate,
     "model": run_config,
     "predicted": run_config,
 }

@@ -4,6 +4,8 @@ import io
 import os
 import pickle
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from ranksvm.files.foreign_models import save_liblinear, save_svmrank
 from ranksvm.files.model import model_form, parse_model
 from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
+from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.kernel.kernels import Kernel
 
 MODELS = Path(__file__).parent / "models"
@@ -37,31 +40,39 @@ def dense_kernel(name, folder):
     return (folder / name).read_bytes()
 
 
+def valid_files(folder):
+    """Return files of each kind, as they are to be; `folder` is for some to be made in."""
+    pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
+    return {
+        "json": [(MODELS / "version1.json").read_bytes(), b'{"weights": {"1": 2}}'],
+        "safetensors": [(MODELS / "version1.safetensors").read_bytes()],
+        "kernel json": [(MODELS / "kernel1.json").read_bytes(), dense_kernel("m.json", folder)],
+        "kernel safetensors": [
+            (MODELS / "kernel1.safetensors").read_bytes(),
+            dense_kernel("m.safetensors", folder),
+        ],
+        "liblinear": [written(save_liblinear, folder)],
+        "svmrank": [written(save_svmrank, folder)],
+        "pickle": [
+            *(pickle.dumps(pickled, protocol) for protocol in range(6)),
+            pickle.dumps([1.5, np.float64(2), 3]),
+        ],
+        "weights": [b"1.5\n-2e-3\n0\n"],
+        "scores": [b"1.5\n-2e-3\n0\n", b"1\r\n2\r\n3"],
+        "config": [path.read_bytes() for path in sorted(EXAMPLES.glob("*.cfg"))],
+        "features": [b"1:0.5 3:-2\n2:1e-3\n", b"0.5 1\n2 -3\n"],
+        "labels": [b"1\n0.5\n-2\n"],
+        "qids": [b"1\n1\n2\n", b"a\nb\nb\n"],
+    }
+
+
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory):
     """Valid files of each kind; and, from here on, no file reaches a disk, which takes time."""
     folder = tmp_path_factory.mktemp("seeds")
-    pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        yield {
-            "json": [(MODELS / "version1.json").read_bytes(), b'{"weights": {"1": 2}}'],
-            "safetensors": [(MODELS / "version1.safetensors").read_bytes()],
-            "kernel json": [(MODELS / "kernel1.json").read_bytes(), dense_kernel("m.json", folder)],
-            "kernel safetensors": [
-                (MODELS / "kernel1.safetensors").read_bytes(),
-                dense_kernel("m.safetensors", folder),
-            ],
-            "liblinear": [written(save_liblinear, folder)],
-            "svmrank": [written(save_svmrank, folder)],
-            "pickle": [
-                *(pickle.dumps(pickled, protocol) for protocol in range(6)),
-                pickle.dumps([1.5, np.float64(2), 3]),
-            ],
-            "weights": [b"1.5\n-2e-3\n0\n"],
-            "scores": [b"1.5\n-2e-3\n0\n", b"1\r\n2\r\n3"],
-            "config": [path.read_bytes() for path in sorted(EXAMPLES.glob("*.cfg"))],
-        }
+        yield valid_files(folder)
 
 
 FRAGMENTS = [
@@ -120,18 +131,23 @@ def edited(content, edits):
     return bytes(content[:1_000_000])
 
 
+TREERANKSVM = {"features": read_features, "labels": read_labels, "qids": read_qids}
+
+
 def reader_of(kind):
     if kind == "scores":
         return lambda content: read_scores(io.BytesIO(content), 3, "data")
     if kind == "config":
         return lambda content: read_config(io.BytesIO(content))
+    if kind in TREERANKSVM:
+        return lambda content: TREERANKSVM[kind](io.BytesIO(content))
     if kind == "weights":
         return lambda content: load_model_or_weights(io.BytesIO(content))
     return lambda content: parse_model(NAME, np.frombuffer(content, np.uint8), allow_pickle=True)
 
 
 def check_outcome(kind, content, folder):
-    """Read a file; what it holds must be saved, and read back the same."""
+    """Read a file, and tell if it was: what it holds must be saved, and read back the same."""
     try:
         found = reader_of(kind)(content)
     except DataError as error:
@@ -139,13 +155,14 @@ def check_outcome(kind, content, folder):
         assert NAME in message
         assert message.isprintable()
         assert len(message) < 500
-        return
+        return False
     if kind == "scores":
         assert len(found) == 3
         assert np.isfinite(found).all()
     is_model = isinstance(found, LinearModel | KernelModel)
     if is_model and found.n_features < 10_000:
         check_model(found, model_form(content[:4096]), folder)
+    return True
 
 
 def finite(value):
@@ -182,7 +199,7 @@ def check_model(model, form, folder):
 
 
 KINDS = ["json", "safetensors", "kernel json", "kernel safetensors", "liblinear", "svmrank"]
-KINDS += ["pickle", "weights", "scores", "config"]
+KINDS += ["pickle", "weights", "scores", "config", *TREERANKSVM]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,3 +217,12 @@ def test_edited_files(tmp_path_factory, seeds, kind, which, edits):
 @example(content=b"")
 def test_anything_at_all(tmp_path_factory, kind, content):
     check_outcome(kind, content, tmp_path_factory.getbasetemp())
+
+
+def test_the_fuzzer_reads_every_kind(tmp_path):
+    command = [sys.executable, Path(__file__).parent / "fuzz_files.py", "3", "--folder", tmp_path]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == KINDS
+    for line in lines:
+        n_files, n_refused = (int(word) for word in line.split() if word.isdecimal())
+        assert 0 < n_refused < n_files, line

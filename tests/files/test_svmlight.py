@@ -354,7 +354,7 @@ def test_the_earliest_error_wins(lines):
     ("options", "message"),
     [
         ({"zero_based": "maybe"}, "zero_based must be True, False or \"auto\", not 'maybe'"),
-        ({"n_threads": 0}, "n_threads must be at least 1 or None, not 0"),
+        ({"n_threads": 0}, "n_threads must be a whole number of at least 1, or negative"),
     ],
 )
 def test_options_refused(options, message):

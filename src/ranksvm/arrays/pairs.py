@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
+from ..pairs.sweeps import LastSweep
 from .device import ArrayDevice
 from .layout import PairLayout
 from .sweep import ArraySweep
@@ -32,6 +33,7 @@ class ArrayPairs:
     def __init__(self, preferences: Preferences, device: ArrayDevice, n_threads: int = 1) -> None:
         self.device = device
         self.n_threads = n_threads
+        self.last_sweep = LastSweep()
         self._host = CorePairs(preferences, n_threads=n_threads)
         self._layout = PairLayout(device, preferences, self._host.ranks)
 

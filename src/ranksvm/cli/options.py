@@ -160,7 +160,10 @@ def kernel_of(args: argparse.Namespace) -> Kernel | None:
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands that read data."""
     parser.add_argument(
-        "--threads", type=int, metavar="N", help="default: all CPUs; never changes the result"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="-1: all CPUs; default: as OMP_NUM_THREADS says, or all; never changes the result",
     )
     parser.add_argument(
         "--zero-based", action="store_true", help="feature numbers in DATA count from zero"

@@ -21,6 +21,7 @@ from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_ranker import KernelRanker
 from .rows import KINDS
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -201,28 +202,29 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
         UserWarning
             As for `RankSVM.fit`.
         """
-        parameters = self._parameters(self.C)
-        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        validation = eval_sets(eval_set, eval_qid, eval_group)
-        X, y, ids = self._training_rows(X, y, qid, group)
-        factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
-        fit = train_kernel(
-            factor,
-            y,
-            ids,
-            parameters=parameters,
-            sample_weight=row_weights("sample_weight", sample_weight, len(y)),
-            query_weight=query_weight,
-            callback=IterationTable() if self.verbose else None,
-        )
-        warn_unless_converged(fit.shortfall)
-        self._keep(fit, parameters)
-        self._kernel = kernel
-        self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
-        self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
-        if sparse.issparse(X):
-            self.support_vectors_.sum_duplicates()  # in the order in which model files hold them
-        self.evals_result_ = eval_scores(self, validation)
+        with fitted_or_not(self):
+            parameters = self._parameters(self.C)
+            kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+            validation = eval_sets(eval_set, eval_qid, eval_group)
+            X, y, ids = self._training_rows(X, y, qid, group)
+            factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
+            fit = train_kernel(
+                factor,
+                y,
+                ids,
+                parameters=parameters,
+                sample_weight=row_weights("sample_weight", sample_weight, len(y)),
+                query_weight=query_weight,
+                callback=IterationTable() if self.verbose else None,
+            )
+            warn_unless_converged(fit.shortfall)
+            self._keep(fit, parameters)
+            self._kernel = kernel
+            self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
+            self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
+            if sparse.issparse(X):
+                self.support_vectors_.sum_duplicates()  # in the order of model files
+            self.evals_result_ = eval_scores(self, validation)
         return self
 
     def predict(self, X: Any) -> Vector:

@@ -22,8 +22,10 @@ from ..selection.folds import make_folds
 from ..selection.paths import FoldPaths, PathScores, chosen_graph, kernels_of_widths
 from ..selection.rows import TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from ..threads import require_workers
 from .convergence import warn_unless_converged
 from .kernel_ranker import KernelRanker
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -194,36 +196,38 @@ class KernelRankSVMPathCV(KernelRanker):
         UserWarning
             As for `RankSVMCV.fit`, or if there are too many pairs for the full graph.
         """
-        check_scoring(self.scoring)
-        stop = Stop(self.lambda_min_ratio, max_memory=self.max_memory)
-        for name in ("n_lambdas", "n_jobs"):
-            if getattr(self, name) is not None:
-                require_count(name, getattr(self, name), 1)
-        X, y, ids = self._training_rows(X, y, qid, group)
-        kernels = kernels_of_widths(
-            self.kernel, self.gammas, self.degree, self.coef0, self.n_features_in_
-        )
-        rows = TrainingRows(DesignMatrix.from_array(X), y, ids)
-        folds = make_folds(self.cv, y, rows.query)
-        self.graph_ = chosen_graph(y, rows.query) if self.graph == "auto" else self.graph
-        paths = FoldPaths(
-            X,
-            rows,
-            folds,
-            self.scoring,
-            stop,
-            graph=self.graph_,
-            n_lambdas=self.n_lambdas,
-            n_jobs=self.n_jobs,
-        )
-        counter = FitCounter(len(folds) * len(kernels)) if self.verbose else None
-        results = [paths.validate(kernel, counter) for kernel in kernels]
-        for shortfall in {line: None for result in results for line in result.shortfalls}:
-            warn_unless_converged(shortfall)
-        self.n_splits_ = len(folds)
-        chosen = self._choose(kernels, results)
-        if self.refit:
-            self._follow_all(X, rows, kernels[chosen], results[chosen].lambdas[-1])
+        with fitted_or_not(self):
+            check_scoring(self.scoring)
+            stop = Stop(self.lambda_min_ratio, max_memory=self.max_memory)
+            if self.n_lambdas is not None:
+                require_count("n_lambdas", self.n_lambdas, 1)
+            if self.n_jobs is not None:
+                require_workers("n_jobs", self.n_jobs)
+            X, y, ids = self._training_rows(X, y, qid, group)
+            kernels = kernels_of_widths(
+                self.kernel, self.gammas, self.degree, self.coef0, self.n_features_in_
+            )
+            rows = TrainingRows(DesignMatrix.from_array(X), y, ids)
+            folds = make_folds(self.cv, y, rows.query)
+            self.graph_ = chosen_graph(y, rows.query) if self.graph == "auto" else self.graph
+            paths = FoldPaths(
+                X,
+                rows,
+                folds,
+                self.scoring,
+                stop,
+                graph=self.graph_,
+                n_lambdas=self.n_lambdas,
+                n_jobs=self.n_jobs,
+            )
+            counter = FitCounter(len(folds) * len(kernels)) if self.verbose else None
+            results = [paths.validate(kernel, counter) for kernel in kernels]
+            for shortfall in {line: None for result in results for line in result.shortfalls}:
+                warn_unless_converged(shortfall)
+            self.n_splits_ = len(folds)
+            chosen = self._choose(kernels, results)
+            if self.refit:
+                self._follow_all(X, rows, kernels[chosen], results[chosen].lambdas[-1])
         return self
 
     def predict(self, X: Any) -> Vector:

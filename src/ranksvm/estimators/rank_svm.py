@@ -16,6 +16,7 @@ from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -85,8 +86,9 @@ class RankSVM(LinearRanker):
         - "torch:cuda", "cupy:cuda:1": on a GPU, by this library;
         - "torch:cpu", "numpy:cpu": on the CPU, by this library, as on a GPU, but slower than "cpu".
     n_threads : int or None, default=None
-        Threads of the compiled core; None is the number of CPUs that the process may use. The
-        result is the same to the last bit.
+        Threads of the compiled core; -1 is all CPUs that the process may use, -2 all but one, and
+        None all, or as many as OMP_NUM_THREADS says, which joblib sets in its workers. The result
+        is the same to the last bit.
     qid : str, optional
         Name of the column of a data frame that holds the query ids, which is then no feature: for
         grid searches and pipelines in which nothing but X reaches `fit` and `score`.
@@ -235,28 +237,29 @@ class RankSVM(LinearRanker):
             If no queries are given, but X has a column that looks like their ids; or a member of
             `eval_set` has no preference pairs.
         """
-        parameters = self._parameters(self.C)
-        validation = eval_sets(eval_set, eval_qid, eval_group)
-        sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
-        X, y, ids = self._training_rows(X, y, qid, group)
-        w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
-        if w0 is not None and w0.shape != (X.shape[1],):
-            raise ValueError(
-                f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+        with fitted_or_not(self):
+            parameters = self._parameters(self.C)
+            validation = eval_sets(eval_set, eval_qid, eval_group)
+            sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
+            X, y, ids = self._training_rows(X, y, qid, group)
+            w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
+            if w0 is not None and w0.shape != (X.shape[1],):
+                raise ValueError(
+                    f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+                )
+            fit = train(
+                design_matrix(X, self.device),
+                y,
+                ids,
+                parameters=parameters,
+                sample_weight=row_weights("sample_weight", sample_weight, len(y)),
+                query_weight=query_weight,
+                w0=w0,
+                callback=IterationTable() if self.verbose else None,
             )
-        fit = train(
-            design_matrix(X, self.device),
-            y,
-            ids,
-            parameters=parameters,
-            sample_weight=row_weights("sample_weight", sample_weight, len(y)),
-            query_weight=query_weight,
-            w0=w0,
-            callback=IterationTable() if self.verbose else None,
-        )
-        warn_unless_converged(fit.shortfall)
-        self._keep(fit, parameters)
-        self.evals_result_ = eval_scores(self, validation)
+            warn_unless_converged(fit.shortfall)
+            self._keep(fit, parameters)
+            self.evals_result_ = eval_scores(self, validation)
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..linear.design_matrix import DesignMatrix
-from ..linear.parameters import require_count
 from ..linear.training import train
 from ..progress import FitCounter
 from ..selection.cross_validation import cross_validate
 from ..selection.folds import make_folds
 from ..selection.rows import TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from ..threads import require_workers
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
+from .whole import fitted_or_not
 
 Vector = NDArray[np.float64]
 
@@ -52,8 +53,8 @@ class RankSVMCV(LinearRanker):
     loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid
         As for `RankSVM`.
     n_jobs : int or None, default=None
-        Folds at a time, which share the `n_threads`; None is as many as there are threads. The
-        result is the same to the last bit.
+        Folds at a time, which share the `n_threads`; None is as many as there are threads,
+        -1 as many as CPUs, -2 one less. The result is the same to the last bit.
     verbose : int, default=0
         1 counts the trainings on standard error.
 
@@ -170,37 +171,38 @@ class RankSVMCV(LinearRanker):
             If a fold is left out, as its training rows or its validation rows have no pairs; or if
             no queries are given, but X has a column that looks like their ids.
         """
-        parameters = self._parameters(1.0)
-        check_scoring(self.scoring)
-        if self.n_jobs is not None:
-            require_count("n_jobs", self.n_jobs, 1)
-        X, y, ids = self._training_rows(X, y, qid, group)
-        rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
-        of_each = rows.grid(self.Cs, parameters)
-        folds = make_folds(self.cv, y, rows.query)
-        result = cross_validate(
-            rows,
-            of_each,
-            folds,
-            self.scoring,
-            n_jobs=self.n_jobs,
-            progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
-        )
-        warn_unless_converged(result.shortfall)
-        self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
-        self.best_index_ = result.best(self.one_standard_error)
-        self.C_ = of_each[self.best_index_].C
-        self.best_score_ = float(result.mean[self.best_index_])
-        if self.refit:
-            chosen = of_each[self.best_index_]
-            fit = train(
-                rows.X,
-                y,
-                rows.query,
-                parameters=chosen,
-                sample_weight=rows.sample_weight,
-                query_weight=rows.query_weight,
+        with fitted_or_not(self):
+            parameters = self._parameters(1.0)
+            check_scoring(self.scoring)
+            if self.n_jobs is not None:
+                require_workers("n_jobs", self.n_jobs)
+            X, y, ids = self._training_rows(X, y, qid, group)
+            rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
+            of_each = rows.grid(self.Cs, parameters)
+            folds = make_folds(self.cv, y, rows.query)
+            result = cross_validate(
+                rows,
+                of_each,
+                folds,
+                self.scoring,
+                n_jobs=self.n_jobs,
+                progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
             )
-            warn_unless_converged(fit.shortfall)
-            self._keep(fit, chosen)
+            warn_unless_converged(result.shortfall)
+            self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
+            self.best_index_ = result.best(self.one_standard_error)
+            self.C_ = of_each[self.best_index_].C
+            self.best_score_ = float(result.mean[self.best_index_])
+            if self.refit:
+                chosen = of_each[self.best_index_]
+                fit = train(
+                    rows.X,
+                    y,
+                    rows.query,
+                    parameters=chosen,
+                    sample_weight=rows.sample_weight,
+                    query_weight=rows.query_weight,
+                )
+                warn_unless_converged(fit.shortfall)
+                self._keep(fit, chosen)
         return self

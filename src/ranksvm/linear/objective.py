@@ -17,11 +17,11 @@ that of a smoothed hinge, does as well, and loosens the bound by ``c * epsilon``
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..lazy import cached_property
 from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
 from .matrix import Matrix

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from ..threads import require_workers
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Parameters:
         require_name("counting", self.counting, COUNTINGS)
         require_count("max_iter", self.max_iter, 0)
         if self.n_threads is not None:
-            require_count("n_threads", self.n_threads, 1)
+            require_workers("n_threads", self.n_threads)
 
 
 def require_number(name: str, value: object, *, positive: bool) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..lazy import cached_property
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..lazy import cached_property
 from ..names import COUNTINGS, PAIR_WEIGHTS
 from .preferences import Preferences
 from .queries import QueryGroups
+from .sweeps import LastSweep
 
 Vector = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ class CorePairs:
         self.preferences = preferences
         self.counting = counting
         self.n_threads = n_threads
+        self.last_sweep = LastSweep()
         self._core = _core.PreferencePairs(
             np.ascontiguousarray(preferences.y, dtype=np.float64),
             self.groups.indptr,

@@ -15,7 +15,9 @@ and Lin 2014, section 2.2; Airola et al. 2011, equations 3 and 4).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,14 +64,20 @@ class SmoothEvaluation(LossEvaluation):
     Attributes
     ----------
     pairs : Pairs
-    sweep : Sweep
+    make_sweep : callable
+        Makes the sweep at these scores.
     curvature : float
         The Hessian is ``curvature * M``.
     """
 
     pairs: Pairs
-    sweep: Sweep
+    make_sweep: Callable[[], Sweep]
     curvature: float
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep at these scores: the last, or made again."""
+        return self.pairs.last_sweep.of(self.make_sweep)
 
     @property
     def groups(self) -> QueryGroups:
@@ -161,7 +169,8 @@ class SquaredHinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        sweep = self.pairs.sweep(scores, "squared_hinge", self.margin)
+        make_sweep = partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
+        sweep = self.pairs.last_sweep.of(make_sweep)
         constant = self.margin**2 * sweep.n_active
         return SmoothEvaluation(
             value=constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores,
@@ -169,7 +178,7 @@ class SquaredHinge(PairLoss):
             offset=constant - sweep.scores_laplacian_scores,
             rounding=ROUNDING * sweep.magnitude,
             pairs=self.pairs,
-            sweep=sweep,
+            make_sweep=make_sweep,
             curvature=2.0,
         )
 
@@ -206,7 +215,8 @@ class SmoothedHinge(PairLoss):
 
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
-        sweep = self.pairs.sweep(scores, "smoothed_hinge", self.margin, self.width)
+        make_sweep = partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
+        sweep = self.pairs.last_sweep.of(make_sweep)
         return SmoothEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,
             gradient=sweep.gradient,
@@ -215,6 +225,6 @@ class SmoothedHinge(PairLoss):
             smoothing=max(sweep.smoothing, 0.0),
             slack=ROUNDING * sweep.band_magnitude,
             pairs=self.pairs,
-            sweep=sweep,
+            make_sweep=make_sweep,
             curvature=1 / self.width,
         )

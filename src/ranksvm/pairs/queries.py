@@ -92,7 +92,7 @@ class QueryGroups:
         indptr = np.concatenate([[0], starts, [n]]) if n else np.array([0])
         if len(np.unique(codes[indptr[:-1]])) == len(indptr) - 1:
             return cls(indptr.astype(np.int64))
-        order = np.argsort(codes, kind="stable").astype(np.int64)
+        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
         ordered = codes[order]
         starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
         return cls(np.concatenate([[0], starts, [n]]).astype(np.int64), order)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, TypeAlias, runtime_checkable
+from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _core
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -65,8 +68,8 @@ class BlockSweep(Sweep, Protocol):
     def half_laplacian_unit(self) -> float:
         """The unit of `half_laplacian`: a power of two that keeps it within single precision."""
 
-    def rows(self) -> NDArray[np.int64]:
-        """Return the row at each place, that is in order of query, then score."""
+    def rows(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
+        """Return the row at each place from first to last, in order of query, then score."""
 
     def half_laplacian(
         self,
@@ -78,6 +81,46 @@ class BlockSweep(Sweep, Protocol):
         result: NDArray[np.floating],
     ) -> None:
         """Multiply by N, where ``M = unit (N + N')``, for queries and columns first to last."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether pairs weigh the gaps between their labels."""
+
+    @property
+    def n_windows(self) -> int:
+        """1; or 2 where rows leave the windows again, for the smoothed hinge."""
+
+    def window_ends(self, query: int, window: int) -> NDArray[np.uint32]:
+        """Return the first place beyond the window of each place of a query, which ascend."""
+
+    def walk32(self, query: int, width: int) -> _core.Walk32:
+        """Multiply by N as `half_laplacian` does, piece by piece, rows of `width` numbers."""
+
+    def walk64(self, query: int, width: int) -> _core.Walk64:
+        """Do the same in double precision."""
+
+
+class LastSweep:
+    """The sweep that was made last, whose making is what asks for it.
+
+    Solvers hold several evaluations at a time, but form products at one. A sweep takes more memory
+    than scores and gradient together; so all but the last are let go, and made again where products
+    with an earlier one are asked for.
+    """
+
+    def __init__(self) -> None:
+        # A weak reference, since what makes a sweep leads back to the pairs that hold this.
+        self._held: tuple[ref[Callable[[], Sweep]], Sweep] | None = None
+
+    def of(self, make: Callable[[], Sweep]) -> Sweep:
+        """Return what `make` has made, or makes now."""
+        held = self._held  # one read: threads may share this
+        if held is not None and held[0]() is make:
+            return held[1]
+        self._held = held = None
+        sweep = make()
+        self._held = ref(make), sweep
+        return sweep
 
 
 class Pairs(Protocol):
@@ -98,6 +141,10 @@ class Pairs(Protocol):
     @property
     def n_levels(self) -> NDArray[np.uint32]:
         """Number of distinct labels of each query."""
+
+    @property
+    def last_sweep(self) -> LastSweep:
+        """The last sweep with derivatives, in memory."""
 
     @property
     def n_threads(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..threads import one_blas_thread
+from ..threads import one_blas_thread, resolve_threads
 from .folds import Fold
 from .rows import TrainingRows, of_rows
 from .scoring import Scoring, scorer
@@ -62,7 +62,9 @@ class FoldRunner:
     ) -> None:
         self.rows, self.folds = rows, folds
         self.kept = folds_with_pairs(rows, folds)
-        self.n_workers = min(len(self.kept), n_jobs or n_threads)
+        self.n_workers = min(
+            len(self.kept), n_threads if n_jobs is None else resolve_threads(n_jobs, "n_jobs")
+        )
         self._scoring = scoring
         self._stop = threading.Event()
 
@@ -70,7 +72,6 @@ class FoldRunner:
     def threads(self) -> Iterator[Callable[..., list[Any]]]:
         """Start threads; give a function that maps ``work(k, ...)`` over the folds kept."""
         self._stop.clear()
-        # Entered here once, since leaving it in one thread would end it for the others.
         with one_blas_thread(), ThreadPoolExecutor(self.n_workers) as pool:
             try:
                 yield lambda work, *of_each: list(pool.map(work, self.kept, *of_each))
