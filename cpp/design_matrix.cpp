@@ -1,7 +1,9 @@
 #include "design_matrix.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "compiler.hpp"
@@ -13,90 +15,144 @@ namespace {
 constexpr std::int64_t kRowsPerTask = 1 << 10;
 constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values
 
-// The dot product of a dense row, in eight interleaved sums.
-template <class Value>
-RANKSVM_INLINE double dot(const Value* row, const double* w, std::int64_t d) {
-  constexpr int kLanes = 8;
-  double sums[2 * kLanes] = {};
-  std::int64_t k = 0;
-  for (; k + 2 * kLanes <= d; k += 2 * kLanes)
-    for (int l = 0; l < 2 * kLanes; ++l) sums[l] += static_cast<double>(row[k + l]) * w[k + l];
-  for (int l = 0; k + l < d; ++l) sums[l] += static_cast<double>(row[k + l]) * w[k + l];
+constexpr int kLanes = 8;
+
+// An element of column k, less its offset.
+struct Plain {
+  RANKSVM_INLINE double operator()(double value, std::int64_t) const { return value; }
+};
+struct Shifted {
+  const double* offset;
+  RANKSVM_INLINE double operator()(double value, std::int64_t k) const { return value - offset[k]; }
+};
+
+// Calls with the kind of element that there is.
+template <class Call>
+void with_offset(const double* offset, Call&& call) {
+  offset ? call(Shifted{offset}) : call(Plain{});
+}
+
+RANKSVM_INLINE double total(double* sums) {
   for (int step = kLanes; step > 0; step /= 2)
     for (int l = 0; l < step; ++l) sums[l] += sums[l + step];
   return sums[0];
 }
 
-template <class Value>
-RANKSVM_CLONES void multiply_rows(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
-                                  const double* w, double* result) {
-  for (auto i = begin; i < end; ++i) result[i] = dot(X.values + i * X.n_columns, w, X.n_columns);
+// The dot product of a dense row, in sixteen interleaved sums.
+template <class Value, class Element>
+RANKSVM_INLINE double dot(const Value* row, Element element, const double* w, std::int64_t d) {
+  double sums[2 * kLanes] = {};
+  std::int64_t k = 0;
+  for (; k + 2 * kLanes <= d; k += 2 * kLanes)
+    for (int l = 0; l < 2 * kLanes; ++l)
+      sums[l] += element(static_cast<double>(row[k + l]), k + l) * w[k + l];
+  for (int l = 0; k + l < d; ++l)
+    sums[l] += element(static_cast<double>(row[k + l]), k + l) * w[k + l];
+  return total(sums);
 }
 
-template <class Value, class Index>
-void multiply_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-                   const double* w, double* result) {
+// The sum of the absolute values of its terms.
+template <class Value, class Element>
+RANKSVM_INLINE double magnitude(const Value* row, Element element, const double* w,
+                                std::int64_t d) {
+  double sums[2 * kLanes] = {};
+  std::int64_t k = 0;
+  for (; k + 2 * kLanes <= d; k += 2 * kLanes)
+    for (int l = 0; l < 2 * kLanes; ++l)
+      sums[l] += std::abs(element(static_cast<double>(row[k + l]), k + l) * w[k + l]);
+  for (int l = 0; k + l < d; ++l)
+    sums[l] += std::abs(element(static_cast<double>(row[k + l]), k + l) * w[k + l]);
+  return total(sums);
+}
+
+// What n terms in so many interleaved sums lose, relative to their magnitude: each term by itself
+// (offset, product), on its way through the sums, and in the differences that are made of these.
+constexpr double relative_rounding(std::int64_t n, int n_sums) {
+  return static_cast<double>(n / n_sums + 12) * 0.5 * std::numeric_limits<double>::epsilon();
+}
+
+template <class Value, class Element>
+RANKSVM_CLONES void multiply_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
+                                  std::int64_t end, const double* w, double* result) {
+  for (auto i = begin; i < end; ++i)
+    result[i] = dot(X.values + i * X.n_columns, element, w, X.n_columns);
+}
+
+template <class Value, class Element>
+RANKSVM_CLONES void bound_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
+                               std::int64_t end, const double* w, double* bound) {
+  const double rounding = relative_rounding(X.n_columns, 2 * kLanes);
+  for (auto i = begin; i < end; ++i)
+    bound[i] = rounding * magnitude(X.values + i * X.n_columns, element, w, X.n_columns);
+}
+
+template <class Value, class Index, class Element>
+void multiply_rows(const CsrMatrix<Value, Index>& X, Element element, std::int64_t begin,
+                   std::int64_t end, const double* w, double* result) {
   for (auto i = begin; i < end; ++i) {
     const auto stop = X.row_start[i + 1];
     auto k = X.row_start[i];
     double sums[4] = {};
     for (; k + 4 <= stop; k += 4)
       for (int l = 0; l < 4; ++l)
-        sums[l] += static_cast<double>(X.values[k + l]) * w[X.column[k + l]];
-    for (; k < stop; ++k) sums[0] += static_cast<double>(X.values[k]) * w[X.column[k]];
+        sums[l] +=
+            element(static_cast<double>(X.values[k + l]), X.column[k + l]) * w[X.column[k + l]];
+    for (; k < stop; ++k)
+      sums[0] += element(static_cast<double>(X.values[k]), X.column[k]) * w[X.column[k]];
     result[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 }
 
-// result += sum over the rows of u[i] X[i]; four rows share one pass over the result.  Four short
-// streams are more than the hardware foresees, so the rows after next are asked for by hand.
-template <class Value>
-RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, std::int64_t begin, std::int64_t end,
-                             const double* u, double* RANKSVM_RESTRICT result) {
-  constexpr std::int64_t kRows = 4, kLine = 64 / sizeof(Value);
+template <class Value, class Index, class Element>
+void bound_rows(const CsrMatrix<Value, Index>& X, Element element, std::int64_t begin,
+                std::int64_t end, const double* w, double* bound) {
+  for (auto i = begin; i < end; ++i) {
+    double sum = 0;
+    for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k)
+      sum += std::abs(element(static_cast<double>(X.values[k]), X.column[k]) * w[X.column[k]]);
+    bound[i] = relative_rounding(X.row_start[i + 1] - X.row_start[i], 4) * sum;
+  }
+}
+
+// result[stride * k] += sum over the rows of u[i] X[i, k]; with squares, the next element as well,
+// the sum of v[i] X[i, k]^2.  Four rows share one pass over the result.  Four short streams are
+// more than the hardware foresees, so the rows after next are asked for by hand.
+template <bool Squares, class Value, class Element>
+RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
+                             std::int64_t end, const double* u, const double* v,
+                             double* RANKSVM_RESTRICT result) {
+  constexpr std::int64_t kRows = 4, kLine = 64 / sizeof(Value), kStride = Squares ? 2 : 1;
   const auto d = X.n_columns;
   auto i = begin;
   for (; i + kRows <= end; i += kRows) {
     const Value* row = X.values + i * d;
     for (std::int64_t k = 0; k < kRows * d; k += kLine) prefetch(row + 2 * kRows * d + k);
-    for (std::int64_t k = 0; k < d; ++k)
-      result[k] += (u[i] * row[k] + u[i + 1] * row[k + d]) +
-                   (u[i + 2] * row[k + 2 * d] + u[i + 3] * row[k + 3 * d]);
+    for (std::int64_t k = 0; k < d; ++k) {
+      const double x0 = element(row[k], k), x1 = element(row[k + d], k),
+                   x2 = element(row[k + 2 * d], k), x3 = element(row[k + 3 * d], k);
+      result[kStride * k] += (u[i] * x0 + u[i + 1] * x1) + (u[i + 2] * x2 + u[i + 3] * x3);
+      if (Squares)
+        result[kStride * k + 1] +=
+            (v[i] * x0 * x0 + v[i + 1] * x1 * x1) + (v[i + 2] * x2 * x2 + v[i + 3] * x3 * x3);
+    }
   }
   for (; i < end; ++i)
-    for (std::int64_t k = 0; k < d; ++k) result[k] += u[i] * X.values[i * d + k];
-}
-
-template <class Value, class Index>
-void add_rows(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-              const double* u, double* RANKSVM_RESTRICT result) {
-  for (auto i = begin; i < end; ++i)
-    for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k)
-      result[X.column[k]] += u[i] * static_cast<double>(X.values[k]);
-}
-
-// Pairs of sums, side by side: of u[i] X[i] and of v[i] X[i]^2.
-template <class Value>
-RANKSVM_CLONES void add_rows_and_squares(const DenseMatrix<Value>& X, std::int64_t begin,
-                                         std::int64_t end, const double* u, const double* v,
-                                         double* RANKSVM_RESTRICT result) {
-  for (auto i = begin; i < end; ++i)
-    for (std::int64_t k = 0; k < X.n_columns; ++k) {
-      const double x = X.values[i * X.n_columns + k];
-      result[2 * k] += u[i] * x;
-      result[2 * k + 1] += v[i] * x * x;
+    for (std::int64_t k = 0; k < d; ++k) {
+      const double x = element(X.values[i * d + k], k);
+      result[kStride * k] += u[i] * x;
+      if (Squares) result[kStride * k + 1] += v[i] * x * x;
     }
 }
 
-template <class Value, class Index>
-void add_rows_and_squares(const CsrMatrix<Value, Index>& X, std::int64_t begin, std::int64_t end,
-                          const double* u, const double* v, double* RANKSVM_RESTRICT result) {
+template <bool Squares, class Value, class Index, class Element>
+void add_rows(const CsrMatrix<Value, Index>& X, Element element, std::int64_t begin,
+              std::int64_t end, const double* u, const double* v, double* RANKSVM_RESTRICT result) {
   for (auto i = begin; i < end; ++i)
     for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
-      const double x = X.values[k];
-      double* sums = result + 2 * std::int64_t{X.column[k]};
+      const double x = element(static_cast<double>(X.values[k]), X.column[k]);
+      double* sums = result + (Squares ? 2 : 1) * std::int64_t{X.column[k]};
       sums[0] += u[i] * x;
-      sums[1] += v[i] * x * x;
+      if (Squares) sums[1] += v[i] * x * x;
     }
 }
 
@@ -109,13 +165,18 @@ std::int64_t n_stored(const CsrMatrix<Value, Index>& X) {
   return X.row_start[X.n_rows];
 }
 
+template <class Matrix>
+std::int64_t n_blocks_of(const Matrix& X) {
+  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 24;
+  return std::clamp<std::int64_t>(
+      n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(X.n_columns, 1024)), 1, kMostBlocks);
+}
+
 // Adds up blocks of rows into n_sums sums.  Each block has its own sums, which are added in
 // order; there are few blocks, so that this costs little beside the pass itself.
 template <class Matrix, class AddRows>
 void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_threads, AddRows&& add) {
-  constexpr std::int64_t kMostBlocks = 16, kSumsPerBlock = 24;
-  const auto n_blocks = std::clamp<std::int64_t>(
-      n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(n_sums, 1024)), 1, kMostBlocks);
+  const auto n_blocks = n_blocks_of(X);
   const auto rows_per_block = (X.n_rows + n_blocks - 1) / n_blocks;
   const auto add_block = [&](std::int64_t b, double* sums) {
     add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block), sums);
@@ -166,25 +227,86 @@ void gather_row(const CsrMatrix<Value, Index>& X, std::int64_t i, std::int64_t b
 }  // namespace
 
 template <class Matrix>
-void multiply(const Matrix& X, const double* w, double* result, int n_threads) {
+void multiply(const Matrix& X, const double* offset, const double* w, double* result,
+              int n_threads) {
   n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
-  parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
-    multiply_rows(X, begin, end, w, result);
+  with_offset(offset, [&](auto element) {
+    parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      multiply_rows(X, element, begin, end, w, result);
+    });
   });
 }
 
 template <class Matrix>
-void multiply_transposed(const Matrix& X, const double* u, double* result, int n_threads) {
-  sum_rows(X, X.n_columns, result, n_threads,
-           [&](auto begin, auto end, double* sums) { add_rows(X, begin, end, u, sums); });
+void multiply_within(const Matrix& X, const double* offset, const double* w, double* result,
+                     double* bound, int n_threads) {
+  constexpr std::int64_t kRowsAtOnce = 16;  // those that the second sum finds in the cache
+  n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
+  with_offset(offset, [&](auto element) {
+    parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; i += kRowsAtOnce) {
+        const auto stop = std::min(end, i + kRowsAtOnce);
+        multiply_rows(X, element, i, stop, w, result);
+        bound_rows(X, element, i, stop, w, bound);
+      }
+    });
+  });
 }
 
 template <class Matrix>
-void multiply_transposed_with_squares(const Matrix& X, const double* u, const double* v,
-                                      double* result, int n_threads) {
-  sum_rows(X, 2 * X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
-    add_rows_and_squares(X, begin, end, u, v, sums);
+void multiply_transposed(const Matrix& X, const double* offset, const double* u, double* result,
+                         int n_threads) {
+  with_offset(offset, [&](auto element) {
+    sum_rows(X, X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
+      add_rows<false>(X, element, begin, end, u, nullptr, sums);
+    });
   });
+}
+
+template <class Matrix>
+void multiply_transposed_with_squares(const Matrix& X, const double* offset, const double* u,
+                                      const double* v, double* result, int n_threads) {
+  with_offset(offset, [&](auto element) {
+    sum_rows(X, 2 * X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
+      add_rows<true>(X, element, begin, end, u, v, sums);
+    });
+  });
+}
+
+template <class Matrix>
+std::int64_t rows_in_a_sum(const Matrix& X) {
+  return (X.n_rows + n_blocks_of(X) - 1) / n_blocks_of(X);
+}
+
+template <class Value>
+std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,
+                                         const std::vector<std::int64_t>&) {
+  std::vector<std::int64_t> columns(X.n_rows > 0 ? X.n_columns : 0);
+  std::iota(columns.begin(), columns.end(), 0);
+  return columns;
+}
+
+template <class Value, class Index>
+std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
+                                         const std::vector<std::int64_t>& rows) {
+  const auto n = rows.empty() ? X.n_rows : std::ssize(rows);
+  if (n == 0) return {};
+  // How many rows have stored a column, one after the other; none, once a row stores it twice.
+  std::vector<std::int64_t> n_rows(X.n_columns, 0);
+  std::int64_t n_left = 1;
+  for (std::int64_t r = 0; r < n && n_left > 0; ++r) {
+    const auto row = rows.empty() ? r : rows[r];
+    n_left = 0;
+    for (auto k = X.row_start[row]; k < X.row_start[row + 1]; ++k) {
+      auto& count = n_rows[X.column[k]];
+      n_left += count == r ? 1 : count == r + 1 ? -1 : 0;
+      count = count == r ? r + 1 : count == r + 1 ? -1 : count;
+    }
+  }
+  std::vector<std::int64_t> columns;
+  for (std::int64_t k = 0; k < X.n_columns && n_left > 0; ++k)
+    if (n_rows[k] == n) columns.push_back(k);
+  return columns;
 }
 
 template <class Matrix, class Real>
@@ -197,10 +319,16 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
 }
 
 #define RANKSVM_INSTANTIATE(...)                                                                   \
-  template void multiply(const __VA_ARGS__&, const double*, double*, int);                         \
-  template void multiply_transposed(const __VA_ARGS__&, const double*, double*, int);              \
+  template void multiply(const __VA_ARGS__&, const double*, const double*, double*, int);          \
+  template void multiply_within(const __VA_ARGS__&, const double*, const double*, double*,         \
+                                double*, int);                                                     \
+  template std::int64_t rows_in_a_sum(const __VA_ARGS__&);                                         \
+  template void multiply_transposed(const __VA_ARGS__&, const double*, const double*, double*,     \
+                                    int);                                                          \
   template void multiply_transposed_with_squares(const __VA_ARGS__&, const double*, const double*, \
-                                                 double*, int);                                    \
+                                                 const double*, double*, int);                     \
+  template std::vector<std::int64_t> common_columns(const __VA_ARGS__&,                            \
+                                                    const std::vector<std::int64_t>&);             \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
                             std::int64_t, std::int64_t, const double*, const double*, float*);     \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \

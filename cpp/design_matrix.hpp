@@ -1,9 +1,16 @@
 // Products with the design matrix X: dense row-major or CSR, stored as float or double, summed in
 // double.  Rows are cut into blocks that depend on the shape alone, so that results are
 // bit-identical for any number of threads.
+//
+// Where columns lie far from zero, the rounding of plain products would bury small differences.  So
+// an offset a is taken off every element before it is multiplied, and X - 1 a' stands for X:
+//
+//   offset (null: zeros) has an entry per column; in CSR it may be other than zero only in columns
+//   that every row stores just once.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace ranksvm {
 
@@ -21,18 +28,39 @@ struct CsrMatrix {
   const Value* values;
 };
 
-// result (n_rows) = X w
+// result (n_rows) = (X - 1 a') w
 template <class Matrix>
-void multiply(const Matrix& X, const double* w, double* result, int n_threads);
+void multiply(const Matrix& X, const double* offset, const double* w, double* result,
+              int n_threads);
 
-// result (n_columns) = X' u
+// The same, and a bound of the rounding of each element: of every term, and of the longest chain of
+// sums of them.
 template <class Matrix>
-void multiply_transposed(const Matrix& X, const double* u, double* result, int n_threads);
+void multiply_within(const Matrix& X, const double* offset, const double* w, double* result,
+                     double* bound, int n_threads);
 
-// result (n_columns x 2, row-major): X' u and (X * X)' v, in one pass
+// How many rows the products below add up one after the other; the few sums are added up as well.
 template <class Matrix>
-void multiply_transposed_with_squares(const Matrix& X, const double* u, const double* v,
-                                      double* result, int n_threads);
+std::int64_t rows_in_a_sum(const Matrix& X);
+
+// result (n_columns) = (X - 1 a')' u
+template <class Matrix>
+void multiply_transposed(const Matrix& X, const double* offset, const double* u, double* result,
+                         int n_threads);
+
+// result (n_columns x 2, row-major): the same and, with Z = X - 1 a', (Z * Z)' v, in one pass; the
+// first to the last bit as above.
+template <class Matrix>
+void multiply_transposed_with_squares(const Matrix& X, const double* offset, const double* u,
+                                      const double* v, double* result, int n_threads);
+
+// The columns that each of these rows (none: every row) stores just once, in ascending order.
+template <class Value>
+std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,
+                                         const std::vector<std::int64_t>& rows);
+template <class Value, class Index>
+std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
+                                         const std::vector<std::int64_t>& rows);
 
 // result (n x width, row-major), width = last_column - first_column: of the rows `rows[0..n)` of X
 // (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns

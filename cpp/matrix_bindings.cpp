@@ -1,5 +1,6 @@
 // Python's side of the design matrices.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -46,43 +47,100 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
       "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense.");
 }
 
+using Offset = std::optional<In<double, 1>>;
+
+// The offset of each column, or none.
+template <class Matrix>
+const double* checked(const Offset& offset, const Matrix& X) {
+  require(!offset || static_cast<std::int64_t>(offset->shape(0)) == X.n_columns,
+          "one offset per column");
+  return offset ? offset->data() : nullptr;
+}
+
+void require_length(const In<double, 1>& v, std::int64_t n) {
+  require(static_cast<std::int64_t>(v.shape(0)) == n, "the vector does not fit the matrix");
+}
+
+template <class Matrix>
+Out<double, 1> dot(const Held<Matrix>& held, const In<double, 1>& w, const Offset& offset,
+                   int n_threads) {
+  const auto& X = held.matrix;
+  require_length(w, X.n_columns);
+  const auto* a = checked(offset, X);
+  auto result = new_vector<double>(X.n_rows);
+  const nb::gil_scoped_release release;
+  multiply(X, a, w.data(), result.data(), n_threads);
+  return result;
+}
+
+template <class Matrix>
+nb::tuple dot_within(const Held<Matrix>& held, const In<double, 1>& w, const Offset& offset,
+                     int n_threads) {
+  const auto& X = held.matrix;
+  require_length(w, X.n_columns);
+  const auto* a = checked(offset, X);
+  auto result = new_vector<double>(X.n_rows), bound = new_vector<double>(X.n_rows);
+  {
+    const nb::gil_scoped_release release;
+    multiply_within(X, a, w.data(), result.data(), bound.data(), n_threads);
+  }
+  return nb::make_tuple(result, bound);
+}
+
+template <class Matrix>
+Out<double, 1> t_dot(const Held<Matrix>& held, const In<double, 1>& u, const Offset& offset,
+                     int n_threads) {
+  const auto& X = held.matrix;
+  require_length(u, X.n_rows);
+  const auto* a = checked(offset, X);
+  auto result = new_vector<double>(X.n_columns);
+  const nb::gil_scoped_release release;
+  multiply_transposed(X, a, u.data(), result.data(), n_threads);
+  return result;
+}
+
+template <class Matrix>
+Out<double, 2> t_dot_squares(const Held<Matrix>& held, const In<double, 1>& u,
+                             const In<double, 1>& v, const Offset& offset, int n_threads) {
+  const auto& X = held.matrix;
+  require_length(u, X.n_rows);
+  require_length(v, X.n_rows);
+  const auto* a = checked(offset, X);
+  auto result = new_matrix<double>(X.n_columns, 2);
+  const nb::gil_scoped_release release;
+  multiply_transposed_with_squares(X, a, u.data(), v.data(), result.data(), n_threads);
+  return result;
+}
+
+template <class Matrix>
+std::vector<std::int64_t> columns_of_rows(const Held<Matrix>& held,
+                                          const std::optional<In<std::int64_t, 1>>& rows) {
+  std::vector<std::int64_t> chosen;
+  for (std::size_t r = 0; rows && r < rows->shape(0); ++r) {
+    chosen.push_back(rows->data()[r]);
+    require(chosen[r] >= 0 && chosen[r] < held.matrix.n_rows, "no such row");
+  }
+  if (rows && chosen.empty()) return {};
+  const nb::gil_scoped_release release;
+  return common_columns(held.matrix, chosen);
+}
+
 template <class Matrix>
 void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
-  const auto product = [](auto apply, const Matrix& X, const In<double, 1>& v, std::int64_t n_in,
-                          std::int64_t n_out, int n_threads) {
-    require(static_cast<std::int64_t>(v.shape(0)) == n_in, "the vector does not fit the matrix");
-    auto result = new_vector<double>(n_out);
-    const nb::gil_scoped_release release;
-    apply(X, v.data(), result.data(), n_threads);
-    return result;
-  };
-  cls.def(
-      "dot",
-      [product](const Held<Matrix>& held, const In<double, 1>& w, int n_threads) {
-        const auto& X = held.matrix;
-        return product(multiply<Matrix>, X, w, X.n_columns, X.n_rows, n_threads);
-      },
-      "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, summed in float64.");
-  cls.def(
-      "t_dot",
-      [product](const Held<Matrix>& held, const In<double, 1>& u, int n_threads) {
-        const auto& X = held.matrix;
-        return product(multiply_transposed<Matrix>, X, u, X.n_rows, X.n_columns, n_threads);
-      },
-      "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, summed in float64.");
-  cls.def(
-      "t_dot_squares",
-      [](const Held<Matrix>& held, const In<double, 1>& u, const In<double, 1>& v, int n_threads) {
-        const auto& X = held.matrix;
-        const auto n = static_cast<std::size_t>(X.n_rows);
-        require(u.shape(0) == n && v.shape(0) == n, "the vectors do not fit the matrix");
-        auto result = new_matrix<double>(X.n_columns, 2);
-        const nb::gil_scoped_release release;
-        multiply_transposed_with_squares(X, u.data(), v.data(), result.data(), n_threads);
-        return result;
-      },
-      "u"_a.noconvert(), "v"_a.noconvert(), "n_threads"_a = 1,
-      "X.T @ u and (X * X).T @ v side by side, summed in float64.");
+  cls.def("dot", dot<Matrix>, "w"_a.noconvert(), "offset"_a.noconvert() = nb::none(),
+          "n_threads"_a = 1, "(X - offset) @ w, summed in float64.");
+  cls.def("dot_within", dot_within<Matrix>, "w"_a.noconvert(), "offset"_a.noconvert() = nb::none(),
+          "n_threads"_a = 1, "(X - offset) @ w, and a bound of the rounding of each element.");
+  cls.def_prop_ro(
+      "rows_in_a_sum", [](const Held<Matrix>& held) { return rows_in_a_sum(held.matrix); },
+      "How many rows `t_dot` adds up one after the other.");
+  cls.def("t_dot", t_dot<Matrix>, "u"_a.noconvert(), "offset"_a.noconvert() = nb::none(),
+          "n_threads"_a = 1, "(X - offset).T @ u, summed in float64.");
+  cls.def("t_dot_squares", t_dot_squares<Matrix>, "u"_a.noconvert(), "v"_a.noconvert(),
+          "offset"_a.noconvert() = nb::none(), "n_threads"_a = 1,
+          "Z.T @ u and (Z * Z).T @ v for Z = X - offset, side by side, summed in float64.");
+  cls.def("common_columns", columns_of_rows<Matrix>, "rows"_a.noconvert().none() = nb::none(),
+          "The columns that each of these rows (None: every row) stores just once.");
   bind_gather<Matrix, float>(cls, "gather32");
   bind_gather<Matrix, double>(cls, "gather64");
 }

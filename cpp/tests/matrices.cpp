@@ -1,6 +1,7 @@
 // Products with design matrices against plain loops, and against themselves on other threads.
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "check.hpp"
@@ -16,28 +17,51 @@ std::vector<double> draw(Random& random, std::int64_t n) {
   return values;
 }
 
+// Offsets of some of the columns that all rows store.
 template <class Matrix>
-void check_products(Random& random, const Matrix& X, const std::vector<double>& dense) {
+std::vector<double> draw_offset(Random& random, const Matrix& X) {
+  std::vector<double> offset(X.n_columns);
+  for (const auto k : common_columns(X, {})) offset[k] = static_cast<double>(random.whole(-9, 9));
+  return offset;
+}
+
+template <class Matrix>
+void check_products(Random& random, const Matrix& X, const std::vector<double>& dense,
+                    const double* offset) {
   const auto n = X.n_rows, d = X.n_columns;
   const auto w = draw(random, d), u = draw(random, n), v = draw(random, n);
-  std::vector<double> Xw(n), Xu(d), squares(2 * d);
+  std::vector<double> Xw(n), Xu(d), squares(2 * d), magnitude(n);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = 0; k < d; ++k) {
-      const double x = dense[i * d + k];
+      const double x = dense[i * d + k] - (offset ? offset[k] : 0);
       Xw[i] += x * w[k];
+      magnitude[i] += std::abs(x * w[k]);
       Xu[k] += x * u[i];
       squares[2 * k] += x * u[i];
       squares[2 * k + 1] += x * x * v[i];
     }
+  constexpr double kRounding = 0.5 * std::numeric_limits<double>::epsilon();
   for (const int n_threads : {1, 3}) {
-    std::vector<double> found(n), transposed(d), both(2 * d);
-    multiply(X, w.data(), found.data(), n_threads);
+    std::vector<double> found(n), again(n), bound(n), transposed(d), both(2 * d);
+    multiply(X, offset, w.data(), found.data(), n_threads);
     CHECK(found == Xw);
-    multiply_transposed(X, u.data(), transposed.data(), n_threads);
+    multiply_within(X, offset, w.data(), again.data(), bound.data(), n_threads);
+    CHECK(again == Xw);
+    for (std::int64_t i = 0; i < n; ++i) {
+      CHECK(bound[i] >= 12 * kRounding * magnitude[i]);
+      CHECK(bound[i] <= static_cast<double>(12 + d / 4) * kRounding * magnitude[i]);
+    }
+    multiply_transposed(X, offset, u.data(), transposed.data(), n_threads);
     CHECK(transposed == Xu);
-    multiply_transposed_with_squares(X, u.data(), v.data(), both.data(), n_threads);
+    multiply_transposed_with_squares(X, offset, u.data(), v.data(), both.data(), n_threads);
     CHECK(both == squares);
   }
+}
+
+template <class Matrix>
+void check_products(Random& random, const Matrix& X, const std::vector<double>& dense) {
+  check_products(random, X, dense, nullptr);
+  check_products(random, X, dense, draw_offset(random, X).data());
 }
 
 template <class Real, class Matrix>
@@ -81,6 +105,32 @@ void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector
   check_gather<double>(random, X, dense);
 }
 
+// What every row, or each of some rows, stores just once.
+void test_common_columns(Random& random) {
+  const auto n = random.whole(0, 6), d = random.whole(0, 6);
+  std::vector<std::int64_t> row_start{0}, column, rows(random.whole(0, n));
+  std::vector<std::vector<int>> times(n, std::vector<int>(d, 0));
+  for (auto& counts : times) {
+    for (std::int64_t k = 0; k < d; ++k)
+      for (auto copies = random.whole(0, 9) ? 1 : 2 * random.whole(0, 1); copies > 0; --copies) {
+        column.push_back(k);
+        ++counts[k];
+      }
+    row_start.push_back(std::ssize(column));
+  }
+  const std::vector<double> values(column.size(), 1.0);
+  for (auto& row : rows) row = random.whole(0, n - 1);
+  const CsrMatrix<double, std::int64_t> X{n, d, row_start.data(), column.data(), values.data()};
+  std::vector<std::int64_t> expected;
+  for (std::int64_t k = 0; k < d && n > 0; ++k) {
+    bool each = true;
+    for (std::int64_t r = 0; r < (rows.empty() ? n : std::ssize(rows)); ++r)
+      each = each && times[rows.empty() ? r : rows[r]][k] == 1;
+    if (each) expected.push_back(k);
+  }
+  CHECK(common_columns(X, rows) == expected);
+}
+
 template <class Value>
 void check_all(Random& random, std::int64_t n, std::int64_t d, const std::vector<double>& dense) {
   const std::vector<Value> values(dense.begin(), dense.end());
@@ -107,10 +157,12 @@ void test_threads(Random& random) {
   for (double& value : values) value = random.real(-1, 1);
   for (double& value : u) value = random.real(-1, 1);
   const DenseMatrix<double> X{n, d, values.data()};
-  std::vector<double> one(2 * d), other(2 * d);
-  multiply_transposed_with_squares(X, u.data(), u.data(), one.data(), 1);
+  std::vector<double> one(2 * d), other(2 * d), alone(d);
+  multiply_transposed(X, nullptr, u.data(), alone.data(), 1);
+  multiply_transposed_with_squares(X, nullptr, u.data(), u.data(), one.data(), 1);
+  for (std::int64_t k = 0; k < d; ++k) CHECK(one[2 * k] == alone[k]);
   for (const int n_threads : {2, 5}) {
-    multiply_transposed_with_squares(X, u.data(), u.data(), other.data(), n_threads);
+    multiply_transposed_with_squares(X, nullptr, u.data(), u.data(), other.data(), n_threads);
     CHECK(std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0);
   }
 }
@@ -118,7 +170,8 @@ void test_threads(Random& random) {
 }  // namespace
 
 void test_matrices(double seconds) {
-  repeat(seconds / 2, test_small);
+  repeat(seconds / 4, test_small);
+  repeat(seconds / 4, test_common_columns);
   repeat(seconds / 2, test_threads);
 }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.matrix import column_scales
+from ..linear.matrix import column_scales, relative_rounding
 from ..pairs.preferences import Preferences
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
@@ -47,7 +47,13 @@ class ArrayMatrix:
         self._factors = np.ones(rows.shape[1]) if factors is None else factors
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
+        self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
+
+    @property
+    def rounding_of_sums(self) -> float:
+        """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
+        return relative_rounding(self.shape[0])
 
     def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> ArrayPairs:
         """Return the preference pairs of the rows, on the device; there is one way of counting."""
@@ -57,6 +63,14 @@ class ArrayMatrix:
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
         return ArrayMatrix(self._rows, self._factors * scale)
 
+    def centered(self) -> ArrayMatrix:
+        """View X with columns that lie far from zero brought near it; if none does, this itself.
+
+        See `ranksvm.linear.offsets`.
+        """
+        rows = self._rows.centered()
+        return self if rows is self._rows else ArrayMatrix(rows, self._factors)
+
     def zeros(self) -> Array:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
         return self.device.zeros(self.shape[0], self.device.float64)
@@ -64,6 +78,10 @@ class ArrayMatrix:
     def dot(self, w: Vector, n_threads: int = 1) -> Array:
         """Return ``X @ w``, of shape (n_samples,), on the device."""
         return self._rows.dot(self.device.asarray(self._factors * w))
+
+    def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Array, Array]:
+        """Return ``X @ w``, and a bound of the rounding of each element, on the device."""
+        return self._rows.dot_within(self.device.asarray(self._factors * w))
 
     def t_dot(self, u: Array, n_threads: int = 1) -> Vector:
         """Return ``X.T @ u``, of shape (n_features,), on the host."""
@@ -75,14 +93,24 @@ class ArrayMatrix:
         product, squares = map(self.device.to_host, self._rows.t_dot_squares(u, v))
         return self._factors * product, self._factors**2 * squares
 
+    def column_squares(self, n_threads: int = 1) -> Vector:
+        """Return the sum of the squares of each column; at most a pass over X, once."""
+        if self._squares is None:
+            self.standardization()
+        assert self._squares is not None
+        return self._squares
+
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
 
         Constant columns get the factor 1.
         """
         if self._standardization is None:
-            share = self.zeros() + 1.0 / self.shape[0]
-            self._standardization = column_scales(*self.t_dot_squares(share, share))
+            n = self.shape[0]
+            share = self.zeros() + 1.0 / n
+            mean, square = self.t_dot_squares(share, share)
+            self._squares = n * square
+            self._standardization = column_scales(mean, square)
         return self._standardization
 
     def hessian(

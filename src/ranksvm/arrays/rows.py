@@ -13,13 +13,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..linear.matrix import relative_rounding
+from ..linear.offsets import column_offsets, sampled_rows
 from .libraries import name_of
 
 if TYPE_CHECKING:
     from .device import ArrayDevice
 
 Array = Any  # of the device's library
+Vector = NDArray[np.float64]
 BLOCK_BYTES = 1 << 25
 
 
@@ -31,15 +35,37 @@ class DenseRows:
     device : ArrayDevice
     X : array of shape (n_samples, n_features), float32 or float64
         Of the device, or of NumPy to be streamed.
+    streamed : bool, default=False
+    offset : ndarray of shape (n_features,), optional
+        Taken off each row, before anything else.
     """
 
-    def __init__(self, device: ArrayDevice, X: Array, *, streamed: bool = False) -> None:
+    def __init__(
+        self,
+        device: ArrayDevice,
+        X: Array,
+        *,
+        streamed: bool = False,
+        offset: Vector | None = None,
+    ) -> None:
         self.device = device
         self.shape: tuple[int, int] = tuple(X.shape)
         self.n_stored = self.shape[0] * self.shape[1]
         self._X = X
         self._streamed = streamed
-        self._as_it_is = not streamed and X.dtype == device.float64
+        self._offset = None if offset is None else device.asarray(offset)
+        self._as_it_is = not streamed and offset is None and X.dtype == device.float64
+
+    def centered(self) -> DenseRows:
+        """View rows with columns that lie far from zero brought near it; if none does, itself."""
+        if self._offset is not None or not self.shape[0]:
+            return self
+        sample = [self._X[int(row), :] for row in sampled_rows(self.shape[0])]
+        host = sample if self._streamed else [self.device.to_host(row) for row in sample]
+        offset = column_offsets(np.stack(host))
+        if offset is None:
+            return self
+        return DenseRows(self.device, self._X, streamed=self._streamed, offset=offset)
 
     def dot(self, w: Array) -> Array:
         """Return ``X @ w``."""
@@ -49,6 +75,15 @@ class DenseRows:
         for rows, block in self._blocks():
             product[rows] = block @ w
         return product
+
+    def dot_within(self, w: Array) -> tuple[Array, Array]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
+        xp = self.device.xp
+        bound = self.device.empty(self.shape[0], self.device.float64)
+        for rows, block in self._blocks():
+            bound[rows] = xp.abs(block) @ xp.abs(w)
+        bound *= relative_rounding(self.shape[1])
+        return self.dot(w), bound
 
     def t_dot(self, u: Array) -> Array:
         """Return ``X.T @ u``."""
@@ -97,7 +132,8 @@ class DenseRows:
             block = self._X[rows, columns]
             if self._streamed:
                 block = self.device.asarray(np.ascontiguousarray(block))
-            yield rows, self.device.xp.astype(block, self.device.float64, copy=False)
+            block = self.device.xp.astype(block, self.device.float64, copy=False)
+            yield rows, block if self._offset is None else block - self._offset[columns]
 
     @staticmethod
     def _sum(parts: Iterator[Array]) -> Array:
@@ -133,6 +169,7 @@ class SparseRows:
         self.n_stored = int(values.shape[0])
         values = xp.astype(values, device.float64, copy=False)
         self._by_row = _csr(device, indptr, indices, values, shape)
+        self._parts = indptr, indices, values
         order = xp.argsort(indices, stable=True)
         columns = indices[order]
         places = xp.arange(shape[1] + 1, dtype=indices.dtype, device=device.device)
@@ -143,6 +180,10 @@ class SparseRows:
         self._values = values[order]
         self._by_column = self._transposed(self._values)
 
+    def centered(self) -> SparseRows:
+        """Return this: nothing is taken off sparse rows."""
+        return self
+
     def _transposed(self, values: Array) -> Any:
         n, d = self.shape
         return _csr(self.device, self._indptr, self._rows, values, (d, n))
@@ -150,6 +191,12 @@ class SparseRows:
     def dot(self, w: Array) -> Array:
         """Return ``X @ w``."""
         return self._by_row @ w
+
+    def dot_within(self, w: Array) -> tuple[Array, Array]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
+        xp, (indptr, indices, values) = self.device.xp, self._parts
+        bound = _csr(self.device, indptr, indices, xp.abs(values), self.shape) @ xp.abs(w)
+        return self.dot(w), bound * relative_rounding(self.shape[1])
 
     def t_dot(self, u: Array) -> Array:
         """Return ``X.T @ u``."""

@@ -13,7 +13,7 @@ from ..pairs.losses import SmoothEvaluation
 from ..pairs.preferences import Preferences
 from .features import numeric_features
 from .hessian import weight_space_hessian
-from .matrix import column_scales
+from .matrix import column_scales, relative_rounding
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 
 Vector = NDArray[np.float64]
@@ -37,6 +37,7 @@ class DesignMatrix:
         self._products = products
         self.shape = shape
         self.n_stored = n_stored
+        self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
     @classmethod
@@ -57,7 +58,7 @@ or float64
             kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
             if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
                 raise TypeError("X must be a C-contiguous matrix of float32 or float64")
-            return cls(Stored(kind(X)), X.shape, X.size)
+            return cls(Stored(kind(X), X.shape), X.shape, X.size)
         if getattr(X, "format", None) == "csr":
             return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1])
         raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
@@ -79,7 +80,13 @@ or float64
         if kind is None:
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
         core = kind(indptr, indices, values, n_features)
-        return cls(Stored(core), (len(indptr) - 1, n_features), int(indptr[-1]))
+        shape = (len(indptr) - 1, n_features)
+        return cls(Stored(core, shape), shape, int(indptr[-1]))
+
+    @property
+    def rounding_of_sums(self) -> float:
+        """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
+        return relative_rounding(self._products.rows_in_a_sum)
 
     def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> CorePairs:
         """Return the preference pairs of the rows."""
@@ -100,6 +107,16 @@ or float64
         shared = DesignMatrix(LastProduct(self._products), self.shape, self.n_stored)
         return [shared.take(part) for part in rows]
 
+    def centered(self) -> DesignMatrix:
+        """View X with columns that lie far from zero brought near it; if none does, this itself.
+
+        No score changes in comparison with others. See `ranksvm.linear.offsets`.
+        """
+        products = self._products.centered()
+        if products is self._products:
+            return self
+        return DesignMatrix(products, self.shape, self.n_stored)
+
     def zeros(self) -> Vector:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
         return np.zeros(self.shape[0])
@@ -108,8 +125,15 @@ or float64
         """Return ``X @ w``, of shape (n_samples,)."""
         return self._products.dot(w, n_threads)
 
+    def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
+        return self._products.dot_within(w, n_threads)
+
     def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
-        """Return ``X.T @ u``, of shape (n_features,)."""
+        """Return ``X.T @ u``, of shape (n_features,); the first brings the squares of columns."""
+        if self._squares is None:
+            product, self._squares = self.t_dot_squares(u, np.ones(self.shape[0]), n_threads)
+            return product
         return self._products.t_dot(u, n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
@@ -117,14 +141,24 @@ or float64
         both = self._products.t_dot_squares(u, v, n_threads)
         return both[:, 0].copy(), both[:, 1].copy()
 
+    def column_squares(self, n_threads: int = 1) -> Vector:
+        """Return the sum of the squares of each column; at most a pass over X, once."""
+        if self._squares is None:
+            self.standardization(n_threads)
+        assert self._squares is not None
+        return self._squares
+
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
 
         Constant columns get the factor 1. It takes a pass over X, once.
         """
         if self._standardization is None:
-            share = np.full(self.shape[0], 1.0 / self.shape[0])
-            self._standardization = column_scales(*self.t_dot_squares(share, share, n_threads))
+            n = self.shape[0]
+            share = np.full(n, 1.0 / n)
+            mean, square = self.t_dot_squares(share, share, n_threads)
+            self._squares = n * square
+            self._standardization = column_scales(mean, square)
         return self._standardization
 
     def hessian(

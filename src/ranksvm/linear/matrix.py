@@ -20,6 +20,9 @@ class Matrix(Protocol):
     What has a number for each feature is a NumPy vector on the host; what has one for each row
     lives where X does. All is float64, and so are all sums, whatever the storage of X; none depends
     on the number of threads.
+
+    A matrix may stand for X with an offset taken off each column (`centered`). Vectors u are then
+    those that add up to zero, as gradients do: ``(X - offset).T @ u`` is ``X.T @ u``, rounded less.
     """
 
     @property
@@ -30,6 +33,10 @@ class Matrix(Protocol):
     def n_stored(self) -> int:
         """Number of stored values."""
 
+    @property
+    def rounding_of_sums(self) -> float:
+        """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
+
     def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, where scores will be."""
 
@@ -39,11 +46,17 @@ class Matrix(Protocol):
     def dot(self, w: Vector, n_threads: int = 1) -> Scores:
         """Return ``X @ w``, of shape (n_samples,)."""
 
+    def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Scores, Scores]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
+
     def t_dot(self, u: Scores, n_threads: int = 1) -> Vector:
         """Return ``X.T @ u``, of shape (n_features,)."""
 
     def t_dot_squares(self, u: Scores, v: Scores, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+
+    def column_squares(self, n_threads: int = 1) -> Vector:
+        """Return the sum of the squares of each column; at most a pass over X, once."""
 
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
@@ -64,6 +77,12 @@ class Matrix(Protocol):
         `dtype` is the precision of the products, numpy.float32 or numpy.float64.
         """
 
+    def centered(self) -> Matrix:
+        """View X with columns that lie far from zero brought near it, for training.
+
+        Scores change by the same for all rows. X is not copied; if no column does, this is itself.
+        """
+
     def scaled(self, scale: Vector) -> Matrix:
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
 
@@ -81,3 +100,13 @@ def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     constant = deviation <= 1e-7 * np.abs(mean)
     return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+
+
+def relative_rounding(n_terms: float) -> float:
+    """Bound what a sum of products loses, relative to the absolute values of its terms.
+
+    That is one rounding for each of the terms that are added one after the other in the worst case,
+    and hardly ever more than for their square root (Higham and Mary, 2019), besides some for each
+    term by itself and for the sums of sums.
+    """
+    return float(0.5 * np.finfo(np.float64).eps * min(n_terms + 12, np.sqrt(n_terms) + 16))

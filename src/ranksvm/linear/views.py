@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .offsets import column_offsets, sampled_rows
 
 Vector = NDArray[np.float64]
 CoreMatrix: TypeAlias = (
@@ -47,8 +48,15 @@ class Block(NamedTuple):
 class Products(Protocol):
     """What a matrix can do, stored or seen through a view."""
 
+    @property
+    def rows_in_a_sum(self) -> int:
+        """How many rows products with the transpose add up one after the other."""
+
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``."""
+
+    def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``X.T @ u``."""
@@ -58,29 +66,60 @@ class Products(Protocol):
 
     def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
         """Copy a block, dense, as float32 or float64."""
+
+    def centered(self) -> Products:
+        """View X with columns that lie far from zero brought near it; if none does, X itself."""
 
 
 class Stored:
-    """A matrix of the core."""
+    """A matrix of the core, less an offset of each column."""
 
-    def __init__(self, core: CoreMatrix) -> None:
+    def __init__(self, core: CoreMatrix, shape: tuple[int, int], offset: Vector | None = None):
         self._core = core
+        self._shape = shape
+        self._offset = offset
+        self.rows_in_a_sum: int = core.rows_in_a_sum
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``."""
-        return self._core.dot(w, n_threads=n_threads)
+        return self._core.dot(w, self._offset, n_threads=n_threads)
+
+    def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return ``X @ w``, and a bound of the rounding of each element."""
+        scores, bound = self._core.dot_within(w, self._offset, n_threads=n_threads)
+        return scores, bound
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``X.T @ u``."""
-        return self._core.t_dot(u, n_threads=n_threads)
+        return self._core.t_dot(u, self._offset, n_threads=n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` as two columns."""
-        return self._core.t_dot_squares(u, v, n_threads=n_threads)
+        return self._core.t_dot_squares(u, v, self._offset, n_threads=n_threads)
 
     def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
         """Copy a block, dense, as float32 or float64."""
+        if self._offset is not None:
+            block = block._replace(shift=block.shift + self._offset)
         return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
+
+    def centered(self) -> Products:
+        """View X with columns that lie far from zero brought near it; if none does, X itself."""
+        rows = sampled_rows(self._shape[0])
+        offset = None
+        if self._offset is None and len(self._core.common_columns(rows)):
+            offset = column_offsets(self._sample(rows))
+        if offset is None:
+            return self
+        everywhere = np.zeros_like(offset)
+        everywhere[self._core.common_columns()] = 1.0
+        offset *= everywhere
+        return Stored(self._core, self._shape, offset) if offset.any() else self
+
+    def _sample(self, rows: NDArray[np.int64]) -> Vector:
+        d = self._shape[1]
+        block = Block(0, len(rows), rows, 0, d, np.zeros(d), np.ones(d))
+        return self._core.gather64(*block)
 
 
 class TakenRows:
@@ -91,12 +130,18 @@ class TakenRows:
 
     def __init__(self, X: Products, rows: NDArray[np.int64], n_samples: int) -> None:
         self._X = X
+        self.rows_in_a_sum: int = X.rows_in_a_sum
         self._rows = np.ascontiguousarray(rows, dtype=np.int64)
         self._n_samples = n_samples
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X[rows] @ w``."""
         return self._X.dot(w, n_threads)[self._rows]
+
+    def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return ``X[rows] @ w``, and a bound of the rounding of each element."""
+        scores, bound = self._X.dot_within(w, n_threads)
+        return scores[self._rows], bound[self._rows]
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``X[rows].T @ u``."""
@@ -113,6 +158,11 @@ class TakenRows:
         rows = self._rows[block.order[block.first : block.last]]
         return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
 
+    def centered(self) -> Products:
+        """View the same rows of X, centered."""
+        X = self._X.centered()
+        return self if X is self._X else TakenRows(X, self._rows, self._n_samples)
+
     def _spread(self, u: Vector) -> Vector:
         return np.bincount(self._rows, u, self._n_samples).astype(np.float64, copy=False)
 
@@ -122,11 +172,16 @@ class ScaledColumns:
 
     def __init__(self, X: Products, scale: Vector) -> None:
         self._X = X
+        self.rows_in_a_sum: int = X.rows_in_a_sum
         self._scale = scale
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``(X * scale) @ w``."""
         return self._X.dot(self._scale * w, n_threads)
+
+    def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return ``(X * scale) @ w``, and a bound of the rounding of each element."""
+        return self._X.dot_within(self._scale * w, n_threads)
 
     def t_dot(self, u: Vector, n_threads: int) -> Vector:
         """Return ``(X * scale).T @ u``."""
@@ -142,6 +197,11 @@ class ScaledColumns:
         shift, scale = block.shift / self._scale, block.scale * self._scale
         return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
 
+    def centered(self) -> Products:
+        """View the same columns of X, centered."""
+        X = self._X.centered()
+        return self if X is self._X else ScaledColumns(X, self._scale)
+
 
 class LastProduct:
     """A matrix that remembers its last product ``X @ w``, for views that ask for the same one.
@@ -152,6 +212,8 @@ class LastProduct:
     def __init__(self, X: Products) -> None:
         self._last: tuple[Vector, Vector] | None = None
         self._X = X
+        self.rows_in_a_sum: int = X.rows_in_a_sum
+        self.dot_within = X.dot_within
         self.t_dot = X.t_dot
         self.t_dot_squares = X.t_dot_squares
         self.gather = X.gather
@@ -161,3 +223,8 @@ class LastProduct:
         if self._last is None or not np.array_equal(w, self._last[0]):
             self._last = w.copy(), self._X.dot(w, n_threads)
         return self._last[1]
+
+    def centered(self) -> Products:
+        """View X, centered, with a memory of its own; if that is X itself, this."""
+        X = self._X.centered()
+        return self if X is self._X else LastProduct(X)
