@@ -291,6 +291,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("slope_sum", &total_of<&Sweep::Totals::slope_sum>)
       .def_prop_ro("smoothing", &Sweep::smoothing)
       .def_prop_ro("band_magnitude", &total_of<&Sweep::Totals::band_magnitude>)
+      .def_prop_ro("gradient_norm", &Sweep::gradient_norm)
+      .def_prop_ro("gradient_rounding", &Sweep::gradient_rounding)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1)
       .def_prop_ro("half_laplacian_unit", &Sweep::half_laplacian_unit)

@@ -31,6 +31,7 @@ class PreferencePairs {
   [[nodiscard]] std::int64_t size(std::int64_t query) const {
     return query_start_[query + 1] - query_start_[query];
   }
+  [[nodiscard]] std::int64_t longest_query() const { return longest_query_; }
   [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
     return arranged_.empty() ? size(query) : n_members_[query];
   }
@@ -90,6 +91,7 @@ class PreferencePairs {
   std::vector<std::int64_t> arranged_, n_members_;  // or empty
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
   std::vector<double> pairs_per_query_;
+  std::int64_t longest_query_ = 0;
   double largest_weight_ = 1;
   bool whole_weights_ = true;
   Scale scale_;

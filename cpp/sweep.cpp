@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "parallel.hpp"
@@ -11,6 +12,7 @@ namespace ranksvm {
 namespace {
 
 constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
+constexpr double kRoundOff = 0.5 * std::numeric_limits<double>::epsilon();
 
 std::vector<double> window_margins(const MarginFunction& phi) {
   if (phi.kind != MarginFunction::Kind::smoothed_hinge) return {phi.margin};
@@ -48,9 +50,13 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
+  // Where queries are short that costs nothing, and leaves next to no rounding.
   constexpr double kWideSpread = 1024, kNarrowBand = 1e-2;
-  const bool wide = order_.spread() > kWideSpread;
-  const double unit = exact_unit(order_.spread() * pairs_->largest_weight(), n_documents());
+  constexpr std::int64_t kShort = 1 << 12;
+  const bool is_free = pairs_->longest_query() <= kShort && pairs_->whole_weights();
+  const bool wide = order_.spread() > kWideSpread || is_free;
+  const double unit =
+      exact_unit(order_.spread() * pairs_->largest_weight(), pairs_->longest_query());
   if (phi.kind == MarginFunction::Kind::hinge)
     finish_hinge(n_threads);
   else if (phi.kind == MarginFunction::Kind::squared_hinge)
@@ -71,6 +77,8 @@ Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
   band_slope_sum += more.band_slope_sum;
   band_gradient_scores += more.band_gradient_scores;
   band_magnitude += more.band_magnitude;
+  gradient_square += more.gradient_square;
+  gradient_rounding_square += more.gradient_rounding_square;
   return *this;
 }
 
@@ -84,7 +92,11 @@ void Sweep::finish(int n_threads, Column&& column, Derivative&& derivative) {
         for (int k = 0; k < K; ++k) values[k] = inner(p) * column(order_.score(p), k);
       },
       [&](Totals& totals, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
-        for (auto p = begin; p < end; ++p) gradient_[row_at(p)] = derivative(p, sums, totals);
+        for (auto p = begin; p < end; ++p) {
+          const double slope = derivative(p, sums, totals);
+          gradient_[row_at(p)] = slope;
+          totals.gradient_square += scaled_square(slope);
+        }
       });
   for (const Totals& totals : of_parts) totals_ += totals;
 }
@@ -98,11 +110,47 @@ double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals
   return balance;
 }
 
+// The square of a number of the size of the gradient, in units that do not overflow.
+double Sweep::scaled_square(double size) const {
+  const double scaled = size / half_laplacian_unit();
+  return scaled * scaled;
+}
+
+// What a sum over partners may lose, relative to the absolute values of its terms: as many
+// roundings as there are terms in the worst case, and hardly ever more than the square root.
+double Sweep::rounding_of_sums() const {
+  const auto n = static_cast<double>(pairs_->longest_query());
+  return kRoundOff * std::min(n + 4, std::sqrt(n) + 8);
+}
+
+// The largest sum of squared scores of a query, each as often as it weighs as a partner.
+double Sweep::largest_square_sum(int n_threads) const {
+  if (pairs_->has_gaps()) return std::numeric_limits<double>::infinity();  // weights differ by pair
+  const auto pieces = pairs_->pieces();
+  std::vector<double> largest(pieces.size(), 0.0);
+  parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
+    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
+      double sum = 0;
+      for (auto p = pairs_->query_start(q); p < pairs_->query_start(q + 1); ++p)
+        sum += inner(p) * order_.score(p) * order_.score(p);
+      largest[t] = std::max(largest[t], sum);
+    }
+  });
+  double most = 0;
+  for (const double sum : largest) most = std::max(most, sum);
+  return most;
+}
+
+// What the products of weights lose.
+double Sweep::rounding_of_weights() const { return pairs_->has_weights() ? 2 * kRoundOff : 0; }
+
 void Sweep::finish_hinge(int n_threads) {
+  const double of_sums = pairs_->whole_weights() ? rounding_of_weights() : rounding_of_sums();
   const auto column = [](double, int) { return 1.0; };
   finish<1>(n_threads, column, [&](std::int64_t p, const PartnerSums<1>& sums, Totals& totals) {
     const double balance = add_active(p, *sums.better(0, p), *sums.worse(0, p), totals);
     totals.magnitude += std::abs(balance * order_.score(p));
+    totals.gradient_rounding_square += scaled_square(of_sums * degree_[p]);
     return balance;
   });
   totals_.magnitude += phi_.margin * totals_.n_active;
@@ -111,6 +159,11 @@ void Sweep::finish_hinge(int n_threads) {
 template <int K>
 void Sweep::finish_squared_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
+  // With three columns of whole weights, all sums but those of small rests are exact.
+  const bool exact = K == 3 && pairs_->whole_weights();
+  const double of_sums = rounding_of_sums(), spread = exact ? unit : order_.spread();
+  const double squares = exact ? 0 : largest_square_sum(n_threads);
+  const double of_weights = rounding_of_weights() * (phi_.margin + 2 * order_.spread());
   finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
     const double *better = sums.better(0, p), *worse = sums.worse(0, p);
     const double s = order_.score(p);
@@ -124,6 +177,14 @@ void Sweep::finish_squared_hinge(double unit, int n_threads) {
     totals.magnitude += std::abs(product * s);
     // Differences of inexact sums are as inexact as these.
     if (!pairs_->whole_weights()) totals.magnitude += 0.25 * degree_[p] * s * s;
+    // The sum of the absolute values of the partners' scores, times the weight of the document.
+    const double of_scores =
+        std::min(degree_[p] * spread, std::sqrt(degree_[p] * outer(p) * squares));
+    const double of_differences = std::abs(product) + std::abs(phi_.margin * balance) +
+                                  degree_[p] * std::min(std::abs(s), spread);
+    totals.gradient_rounding_square +=
+        scaled_square(2 * of_sums * (exact ? degree_[p] * unit : of_scores) +
+                      2 * of_weights * degree_[p] + 8 * kRoundOff * of_differences);
     return 2 * (product + phi_.margin * balance);
   });
   totals_.magnitude += phi_.margin * phi_.margin * totals_.n_active;
@@ -136,6 +197,7 @@ void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
   // Differences of inexact sums over two windows, in widths: their rounding goes with the sums.
   const bool inexact = K == 2 || !pairs_->whole_weights();
   const double coarseness = inexact ? std::sqrt(static_cast<double>(n_documents())) / width : 0;
+  const double of_sums = inexact ? rounding_of_sums() : 0, spread = order_.spread();
   finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
     const double *better = sums.better(0, p), *worse = sums.worse(0, p);
     const double *better_below = sums.better(1, p), *worse_below = sums.worse(1, p);
@@ -158,6 +220,11 @@ void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
     totals.band_slope_sum += weight * slope_better;
     totals.band_gradient_scores += weight * (slope_better - slope_worse) * s;
     totals.band_magnitude += coarseness * weight * sum_of_terms * (1 + std::abs(s));
+    const double of_slopes =
+        4 * kRoundOff *
+        (better_below[0] + worse_below[0] + std::abs(slope_better) + std::abs(slope_worse));
+    const double of_terms = (better[0] + worse[0]) * (margin + 2 * spread) / width;
+    totals.gradient_rounding_square += scaled_square(weight * (of_slopes + 2 * of_sums * of_terms));
     return weight * ((better_below[0] - worse_below[0]) + (slope_better - slope_worse));
   });
   totals_.magnitude += margin * totals_.n_active;

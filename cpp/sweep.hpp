@@ -1,6 +1,7 @@
 // One sweep over the scores: finds the active pairs, and what a loss makes of them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,6 +51,8 @@ class Sweep {
     double slope_sum = 0, band_slope_sum = 0, band_gradient_scores = 0;
     // What rounding is relative to in these, and in gradient' s.
     double band_magnitude = 0;
+    // Scaled squares, added up over the rows: of the gradient, and of a bound of its rounding.
+    double gradient_square = 0, gradient_rounding_square = 0;
 
     Totals& operator+=(const Totals& more);
   };
@@ -58,6 +61,14 @@ class Sweep {
   // Smoothed hinge only: sum of (margin - z) (1 - alpha) over the band.
   [[nodiscard]] double smoothing() const {
     return (phi_.width - phi_.margin) * totals_.band_slope_sum - totals_.band_gradient_scores;
+  }
+
+  // The length of the gradient, and a bound of that of its rounding.
+  [[nodiscard]] double gradient_norm() const {
+    return half_laplacian_unit() * std::sqrt(totals_.gradient_square);
+  }
+  [[nodiscard]] double gradient_rounding() const {
+    return half_laplacian_unit() * std::sqrt(totals_.gradient_rounding_square);
   }
 
   // By row: the balance, a subgradient of the hinge; 2 (M s + margin balance), the gradient of the
@@ -115,6 +126,10 @@ class Sweep {
   template <int K, class Column, class Derivative>
   void finish(int n_threads, Column&& column, Derivative&& derivative);
   double add_active(std::int64_t position, double n_better, double n_worse, Totals& totals);
+  [[nodiscard]] double scaled_square(double size) const;
+  [[nodiscard]] double rounding_of_sums() const;
+  [[nodiscard]] double largest_square_sum(int n_threads) const;
+  [[nodiscard]] double rounding_of_weights() const;
   template <int K>
   void laplacian_columns(const double* v, std::int64_t stride, double* result, int n_threads) const;
 

@@ -11,6 +11,7 @@ from .partner_sums import partner_sums
 from .windows import Windows
 
 Terms = dict[str, Any]
+ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of the fixed-point sums that gradients are made of
 
 
 class ArraySweep:
@@ -73,6 +74,14 @@ class ArraySweep:
             self._place = self._device.inverse(pairs.rows(slot))
             derivative, terms = finish[loss](self._sums.last(self._sums.score))
         self.gradient: Any = self._by_row(derivative)
+        # In units of the largest, so that no square overflows.
+        largest = xp.max(xp.abs(derivative))
+        unit = xp.where(largest > 0, largest, 1.0)
+        terms["gradient_square"] = (derivative / unit) ** 2
+        if "gradient_magnitude" in terms:
+            terms["gradient_magnitude"] = (terms["gradient_magnitude"] / unit) ** 2
+        terms["unit"] = xp.zeros_like(derivative)
+        terms["unit"][:1] = unit
         terms["not_finite"] = xp.astype(~finite, self._device.float64)
         total = dict(zip(terms, self._device.totals(list(terms.values())), strict=True))
         if total["not_finite"]:
@@ -81,6 +90,9 @@ class ArraySweep:
         self.balance_scores = total["balance"]
         self.magnitude = total["magnitude"]
         self.scores_laplacian_scores = total.get("laplacian", 0.0)
+        self.gradient_norm = total["unit"] * total["gradient_square"] ** 0.5
+        magnitude = total["unit"] * total.get("gradient_magnitude", 0.0) ** 0.5
+        self.gradient_rounding = ROUNDING * magnitude
         self.slope_sum = total.get("slopes", 0.0)
         self.smoothing = total.get("smoothing", 0.0)
         self.band_magnitude = total.get("band_magnitude", 0.0)
@@ -90,11 +102,14 @@ class ArraySweep:
         sums, xp = self._sums, self._device.xp
         balance = self._outer * (sums.n_better - sums.n_worse)
         active = self._outer * sums.n_better
-        return balance, {
+        terms = {
             "active": active,
             "balance": balance * score,
             "magnitude": self._margin * active + xp.abs(balance * score),
         }
+        if not sums.is_exact:
+            terms["gradient_magnitude"] = self._degree
+        return balance, terms
 
     def _finish_squared_hinge(self, score: Any) -> tuple[Any, Terms]:
         sums, xp, margin = self._sums, self._device.xp, self._margin
@@ -105,11 +120,13 @@ class ArraySweep:
         magnitude = magnitude + xp.abs(product * score)
         if not sums.is_exact:  # differences of two sums are as inexact as these
             magnitude = magnitude + 0.25 * self._degree * score**2
+        of_terms = margin if sums.is_exact else 4 * (margin + xp.abs(score))
         return 2 * (product + margin * balance), {
             "active": active,
             "balance": balance * score,
             "laplacian": product * score,
             "magnitude": magnitude,
+            "gradient_magnitude": xp.abs(product) + self._degree * of_terms,
         }
 
     def _finish_smoothed_hinge(self, score: Any) -> tuple[Any, Terms]:
@@ -129,10 +146,15 @@ class ArraySweep:
             "slopes": self._outer * inner_better + band,
             "smoothing": (width - margin) * band - tilt * score,
         }
+        of_slopes = (
+            inner_better + inner_worse + (xp.abs(slack_better) + xp.abs(slack_worse)) / width
+        )
         if not sums.is_exact:
             # The band's slacks are differences, in widths; partners' scores are as near as it is.
             reach = abs(margin) + width + xp.abs(score)
             terms["band_magnitude"] = 2 * self._degree * reach * (1 + xp.abs(score)) / width
+            of_slopes = of_slopes + 4 * (sums.n_better + sums.n_worse) * reach / width
+        terms["gradient_magnitude"] = self._outer * of_slopes
         return self._outer * (inner_better - inner_worse) + tilt, terms
 
     @property

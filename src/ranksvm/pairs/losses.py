@@ -42,6 +42,13 @@ class LossEvaluation:
         Where the tangent meets 0: ``L(s) - gradient's``, less the smoothing.
     rounding : float
         How exactly the value is known.
+    gradient_norm, gradient_rounding : float
+        How long the gradient is, and what may be added to it at most.
+    quadratic : float
+        The part of ``-offset`` that grows with the square of a multiple of the gradient, as that
+        of pairs does: ``t offset + (t - t^2) quadratic`` is the offset for t times the gradient.
+    largest_multiple : float
+        The t up to which that holds: how far slopes of pairs may be scaled up.
     smoothing : float
         By how much the gradient fails to be a subgradient: it is an epsilon-subgradient. That is,
         ``L(t) >= L(s) + gradient'(t - s) - smoothing`` for all scores t.
@@ -53,6 +60,10 @@ class LossEvaluation:
     gradient: Scores
     offset: float
     rounding: float
+    gradient_norm: float
+    gradient_rounding: float
+    quadratic: float = 0.0
+    largest_multiple: float = 1.0
     smoothing: float = 0.0
     slack: float = 0.0
 
@@ -127,6 +138,10 @@ class PairLoss(ABC):
     def evaluate(self, scores: ArrayLike) -> LossEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
 
+    def widened(self, reach: float) -> PairLoss:
+        """Return this loss with a larger margin: no less than this one is at scores so near."""
+        return replace(self, margin=self.margin + 2 * reach)
+
     def smoothed(self) -> PairLoss:
         """Return this loss with smooth derivatives: itself, if it has them."""
         return self
@@ -151,6 +166,8 @@ class Hinge(PairLoss):
             gradient=sweep.gradient,
             offset=self.margin * sweep.n_active,
             rounding=ROUNDING * sweep.magnitude,
+            gradient_norm=sweep.gradient_norm,
+            gradient_rounding=sweep.gradient_rounding,
         )
 
     def smoothed(self, width: float = 1.0) -> SmoothedHinge:
@@ -172,11 +189,16 @@ class SquaredHinge(PairLoss):
         make_sweep = partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
         sweep = self.pairs.last_sweep.of(make_sweep)
         constant = self.margin**2 * sweep.n_active
+        value = constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores
         return SmoothEvaluation(
-            value=constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores,
+            value=value,
             gradient=sweep.gradient,
             offset=constant - sweep.scores_laplacian_scores,
             rounding=ROUNDING * sweep.magnitude,
+            gradient_norm=sweep.gradient_norm,
+            gradient_rounding=sweep.gradient_rounding,
+            quadratic=value,
+            largest_multiple=np.inf,
             pairs=self.pairs,
             make_sweep=make_sweep,
             curvature=2.0,
@@ -222,6 +244,10 @@ class SmoothedHinge(PairLoss):
             gradient=sweep.gradient,
             offset=self.margin * sweep.slope_sum,
             rounding=ROUNDING * sweep.magnitude,
+            gradient_norm=sweep.gradient_norm,
+            gradient_rounding=sweep.gradient_rounding,
+            # A slope may exceed 1 by the rounding of scores, in widths.
+            largest_multiple=1 / (1 + ROUNDING / self.width),
             smoothing=max(sweep.smoothing, 0.0),
             slack=ROUNDING * sweep.band_magnitude,
             pairs=self.pairs,

@@ -42,6 +42,14 @@ class Sweep(Protocol):
         """What the rounding of the loss is relative to."""
 
     @property
+    def gradient_norm(self) -> float:
+        """The length of the gradient."""
+
+    @property
+    def gradient_rounding(self) -> float:
+        """How exactly the gradient is known: a bound of the length of its rounding."""
+
+    @property
     def slope_sum(self) -> float:
         """The sum of all slopes alpha; of the smoothed hinge."""
 
