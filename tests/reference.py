@@ -182,14 +182,15 @@ def objective_hessian(pairs, X, w):
 
 
 def dual_bound(pairs, X, w):
-    """Dual value of the multipliers alpha = 2 weight max(0, 1 - z'w): a bound on min P from below.
+    """Bound min P from below by the best multiple of alpha = 2 weight max(0, 1 - z'w).
 
-    D = sum(alpha) - sum(alpha^2 / (4 weight)) - 0.5 |Z' alpha|^2.
+    D(t) = t sum(alpha) - t^2 (sum(alpha^2 / (4 weight)) + 0.5 |Z' alpha|^2).
     """
     Z = differences(pairs, X)
     violation = np.maximum(0.0, 1 - Z @ w)
     alpha = 2 * pairs.weight * violation
-    return fsum(alpha - pairs.weight * violation**2) - 0.5 * fsum((alpha @ Z) ** 2)
+    quadratic = fsum(pairs.weight * violation**2) + 0.5 * fsum((alpha @ Z) ** 2)
+    return fsum(alpha) ** 2 / (4 * quadratic) if quadratic > 0 else 0.0
 
 
 def minimize_squared_hinge(pairs, X):

@@ -311,3 +311,18 @@ def test_any_number_of_threads_gives_the_same_bits():
     for planes in models[1:]:
         assert planes.lower_bound == models[0].lower_bound
         assert np.array_equal(planes.minimizer, models[0].minimizer)
+
+
+def test_the_bound_allows_for_inexact_slopes():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        d, grain = 4, 10.0 ** rng.uniform(-3, 1, 4)
+        told, exact = CuttingPlanes(d), CuttingPlanes(d)
+        for _ in range(6):
+            slope, offset, noise = rng.normal(size=d), rng.uniform(0, 2), rng.uniform(0, 0.1)
+            told.add(slope, offset, noise, grain)
+            exact.add(slope + noise * grain * rng.choice([-1, 1], d), offset)
+        assert told.lower_bound <= exact.lower_bound
+        told.rescale(2.0)
+        exact.rescale(2.0)
+        assert told.lower_bound <= exact.lower_bound

@@ -100,9 +100,9 @@ class RankSVM(LinearRanker):
     coef_ : ndarray of shape (n_features,)
         The weights w.
     objective_ : float
-        The objective at `coef_`.
+        The objective at `coef_`, computed afresh and rounded up: in exact numbers, it is no more.
     dual_gap_ : float
-        The relative duality gap reached: the optimum is at least
+        The relative duality gap reached, with what rounding may hide: the optimum is at least
         ``objective_ * (1 - dual_gap_)``.
     status_ : {"converged", "max_iter", "stalled", "stopped"}
         How the solver ended.

@@ -11,7 +11,14 @@ For any scores s and any (sub)gradient g of L at s, Fenchel duality bounds the o
 
 At ``s = X w`` the two differ by ``P - D = 0.5 |w + c X'g|^2``, half the squared norm of the
 (sub)gradient of P (:eq:`distance`): the certificate costs nothing. An epsilon-subgradient, such as
-that of a smoothed hinge, does as well, and loosens the bound by ``c * epsilon``.
+that of a smoothed hinge, does as well, and loosens the bound by ``c * epsilon``. So does a multiple
+of g, of which the best is known (:eq:`best-multiple`); it is never negative, and far from the
+optimum it is the better by orders of magnitude.
+
+Rounding belongs to the certificate. A lower bound allows for that of the loss, of its gradient, and
+of ``X'g``, column by column. The value is what it is at weights, not at scores that were moved
+along lines and drifted from ``X w``: in the end it is computed afresh, and raised by what the
+rounding of scores could hide (`LinearObjective.upper_value`).
 """
 
 from __future__ import annotations
@@ -22,12 +29,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
+from ..solvers.result import Plane
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
 
 Vector = NDArray[np.float64]
+
+HAIR = 2.0**-46
+FAR = 1e5  # scores that are so large are computed afresh: moved ones would have lost the digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +76,28 @@ class LinearObjective:
         """Number of weights."""
         return self.X.shape[1]
 
+    @property
+    def grain(self) -> Vector:
+        """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
+        return np.sqrt(self.X.column_squares(self.n_threads))
+
     def evaluate(self, w: ArrayLike) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,)."""
         weights = np.ascontiguousarray(w, dtype=np.float64)
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return self.at(weights, scores)
+
+    def upper_value(self, weights: Vector) -> float:
+        """Return ``P(w)`` from fresh scores, and not less than it is: rounding is added.
+
+        Scores are known to within a bound e each, and so differences to within 2 e: the loss is
+        that of a margin that is larger by as much, which counts pairs just beyond the kink, too.
+        It costs a pass over X, and a sweep.
+        """
+        scores, rounding = self.X.dot_within(weights, self.n_threads)
+        loss = self.loss.widened(float(rounding.max())).evaluate(scores)
+        value = self.penalty.value(weights) + self.c * (loss.value + loss.rounding)
+        return value * (1 + ROUNDING)
 
     def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
         """Evaluate the objective at weights whose scores are known."""
@@ -127,22 +155,72 @@ class LinearEvaluation:
     @property
     def absolute_gap(self) -> float:
         """``P - D``: no point is better than this one by more."""
-        return self.distance + self.smoothing + self.rounding
+        return max(self.value + self.rounding - self.lower_bound, 0.0)
 
     @property
-    def plane(self) -> tuple[Vector, float]:
-        """The plane that touches ``c * L(X w)`` here from below: its slope and offset."""
-        return self._slope, self.objective.c * (self.loss.offset - self.loss.slack)
+    def plane(self) -> Plane:
+        """A plane that touches ``c * L(X w)`` here from below."""
+        loss, slope = self.loss, self._slope
+        multiple = min(loss.largest_multiple, 1.0)
+        offset = self.objective.c * (loss.offset - loss.slack - loss.rounding)
+        if multiple < 1.0:
+            slope, offset = multiple * slope, multiple * offset
+        return Plane(slope, offset, self._noise, self.objective.grain)
+
+    @cached_property
+    def _noise(self) -> float:
+        """How exactly the slope is known, in grains of the objective."""
+        of_sums = self.objective.X.rounding_of_sums * self.loss.gradient_norm
+        return self.objective.c * (of_sums + self.loss.gradient_rounding)
 
     @property
     def rounding(self) -> float:
         """How exactly the value and its bound are known."""
         return self.objective.c * self.loss.rounding
 
-    @property
+    def confirmed(self, enough: float) -> tuple[Vector, float]:
+        """Return weights here, or a hair's breadth further out, and a confirmed value there.
+
+        Where features are large and hardly regularised, pairs lie at the kink so closely that
+        rounding alone makes up the loss. Weights a little longer lift them beyond it.
+        """
+        weights, value = self.weights, self.objective.upper_value(self.weights)
+        growth = HAIR
+        while value > enough and value - self.value > 0.5 * (value - enough) and growth < 1e-3:
+            longer = (1 + growth) * self.weights
+            if not self.objective.penalty.value(longer) < value:
+                break
+            there = self.objective.upper_value(longer)
+            if there < value:
+                weights, value = longer, there
+            growth *= 16
+        return weights, value
+
+    @cached_property
     def lower_bound(self) -> float:
-        """The dual value D, a lower bound of the optimum."""
-        return self.value - self.absolute_gap
+        """The dual value D of the best multiple of g, a lower bound of the optimum."""
+        linear, quadratic = self._dual_parts
+        multiple = self.multiple
+        bound = multiple * (linear - multiple * quadratic) * (1 - ROUNDING)
+        return bound if bound > 0 else 0.0
+
+    @cached_property
+    def multiple(self) -> float:
+        """The best multiple t of g as a dual point: ``D(t) = t linear - t^2 quadratic``."""
+        linear, quadratic = self._dual_parts
+        if not linear > 0:
+            return 0.0
+        best = linear / (2 * quadratic) if quadratic > 0 else np.inf
+        return float(min(best, self.loss.largest_multiple))
+
+    @cached_property
+    def _dual_parts(self) -> tuple[float, float]:
+        c, loss, penalty = self.objective.c, self.loss, self.objective.penalty
+        linear = c * (loss.offset + loss.quadratic - loss.slack - 2 * loss.rounding)
+        quadratic = penalty.conjugate(self._slope, self._noise * self.objective.grain)
+        if loss.largest_multiple > 1:
+            quadratic += c * (loss.quadratic + loss.rounding)
+        return linear, quadratic
 
     @property
     def duality_gap(self) -> float:
@@ -248,10 +326,22 @@ class Line:
         return slope + objective.c * float(there.loss.gradient @ self.image)
 
     def trial(self, step: float) -> Trial:
-        """Evaluate at ``w + step * p``."""
-        weights = self.start.weights + step * self.direction
-        there = self.start.objective.at(weights, self.start.scores + step * self.image)
+        """Evaluate at ``w + step * p``; where scores are very large, from fresh ones."""
+        start = self.start
+        weights = start.weights + step * self.direction
+        if self._extent + step * self._reach < FAR:
+            there = start.objective.at(weights, start.scores + step * self.image)
+        else:
+            there = start.objective.evaluate(weights)
         return Trial(step, self._slope(there), -0.5 * self.slope, there)
+
+    @cached_property
+    def _extent(self) -> float:
+        return _extent(self.start.scores)
+
+    @cached_property
+    def _reach(self) -> float:
+        return _extent(self.image)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,3 +362,7 @@ class Trial:
     slope: float
     decrement: float
     evaluation: LinearEvaluation
+
+
+def _extent(scores: Scores) -> float:
+    return max(float(scores.max()), -float(scores.min()))

@@ -27,8 +27,8 @@ class Penalty(Protocol):
     def curvature(self, w: Vector) -> Vector:
         """Return the diagonal of the Hessian of R at w, which has no other elements."""
 
-    def conjugate(self, u: Vector) -> float:
-        """Return R*(u)."""
+    def conjugate(self, u: Vector, noise: Vector | float = 0.0) -> float:
+        """Return the largest R*(v) for v within the noise of u, element by element."""
 
     def gap(self, w: Vector, u: Vector) -> float:
         """Return ``R(w) + R*(u) - w'u``, never negative, without cancellation."""
@@ -49,9 +49,10 @@ class SquaredNorm:
         """Return ones."""
         return np.ones_like(w)
 
-    def conjugate(self, u: Vector) -> float:
-        """Return ``0.5 |u|^2``."""
-        return 0.5 * float(u @ u)
+    def conjugate(self, u: Vector, noise: Vector | float = 0.0) -> float:
+        """Return ``0.5 |v|^2`` for the longest v within the noise of u."""
+        longest = np.abs(u) + noise
+        return 0.5 * float(longest @ longest)
 
     def gap(self, w: Vector, u: Vector) -> float:
         """Return ``0.5 |w - u|^2``."""

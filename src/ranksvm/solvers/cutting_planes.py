@@ -29,6 +29,9 @@ class CuttingPlanes:
     the previous one. Planes that have not been active for some time are dropped, which leaves the
     bound as it is.
 
+    Slopes may be inexact (`Plane`); the bound allows for it, as far as every element of
+    ``A'alpha`` may be larger.
+
     Parameters
     ----------
     size : int
@@ -49,6 +52,8 @@ class CuttingPlanes:
         self.minimizer: Vector = np.zeros(size)
         self._slopes: NDArray[np.float64] = np.empty((16, size))
         self._offsets: Vector = np.zeros(0)
+        self._noises: Vector = np.zeros(0)
+        self._grain: Vector | float = 0.0
         self._ages: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         # The first element is the plane 0, which makes an inequality of the sum of the weights.
         self._qp = _core.SimplexQp()
@@ -58,8 +63,10 @@ class CuttingPlanes:
         """Return the number of planes held."""
         return len(self._ages)
 
-    def add(self, slope: Vector, offset: float) -> None:
-        """Add the plane ``slope'w + offset``, and solve for the new minimum."""
+    def add(
+        self, slope: Vector, offset: float, noise: float = 0.0, grain: Vector | float = 0.0
+    ) -> None:
+        """Add a plane, as in `Plane`, and find the new minimum."""
         n = len(self)
         if n == len(self._slopes):
             self._slopes = np.concatenate([self._slopes, np.empty_like(self._slopes)])
@@ -67,7 +74,9 @@ class CuttingPlanes:
         products = self._matrix(n + 1).dot(slope, n_threads=self.n_threads)
         self._qp.add(np.concatenate([[0.0], products]), offset)
         self._offsets = np.append(self._offsets, offset)
+        self._noises = np.append(self._noises, noise)
         self._ages = np.append(self._ages, 0)
+        self._grain = grain
         self._solve()
         self._drop()
 
@@ -75,6 +84,7 @@ class CuttingPlanes:
         """Follow the risk, multiplied by a factor greater than 0."""
         self._slopes[: len(self)] *= factor
         self._offsets *= factor
+        self._noises *= factor
         self._qp.scale(factor)
         self._solve()
 
@@ -86,9 +96,8 @@ class CuttingPlanes:
         weights = self._qp.weights[1:]
         self.minimizer = -self._matrix(len(self)).t_dot(weights, n_threads=self.n_threads)
         # The products of long planes are too coarse to tell the bound; any weights give one.
-        self.lower_bound = float(weights @ self._offsets) - 0.5 * float(
-            self.minimizer @ self.minimizer
-        )
+        longest = np.abs(self.minimizer) + float(weights @ self._noises) * self._grain
+        self.lower_bound = float(weights @ self._offsets) - 0.5 * float(longest @ longest)
         self._ages = np.where(weights > 0, 0, self._ages + 1)
 
     def _drop(self) -> None:
@@ -98,5 +107,6 @@ class CuttingPlanes:
             return
         self._slopes[: len(in_use)] = self._slopes[in_use]
         self._offsets = self._offsets[in_use]
+        self._noises = self._noises[in_use]
         self._ages = self._ages[in_use]
         self._qp.keep(np.concatenate([[0], in_use + 1]))

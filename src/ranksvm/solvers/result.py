@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,15 @@ Vector = NDArray[np.float64]
 # What an objective needs to know of a direction, linear in it: of NumPy, or of the library of a
 # device, whose arrays have the same operators.
 Image: TypeAlias = NDArray[np.float64]
+
+
+class Plane(NamedTuple):
+    """The plane ``slope'w + offset``, its slope exact to within ``noise * grain``."""
+
+    slope: Vector
+    offset: float
+    noise: float
+    grain: Vector
 
 
 class Evaluation(Protocol):
@@ -38,19 +47,26 @@ class Evaluation(Protocol):
 
     @property
     def absolute_gap(self) -> float:
-        """A bound of ``value - minimum``: distance, smoothing and rounding."""
+        """A bound of ``value - minimum``."""
 
     @property
     def lower_bound(self) -> float:
-        """A lower bound of the minimum."""
+        """A lower bound of the minimum, whatever rounding has done to what it is made of."""
 
     @property
-    def plane(self) -> tuple[Vector, float]:
-        """Slope and offset of a plane that touches ``value - 0.5 |w|^2`` here from below."""
+    def plane(self) -> Plane:
+        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
 
     @property
     def rounding(self) -> float:
-        """The part of the gap that is owed to rounding."""
+        """How exactly the value is known, as the function of what lines have moved."""
+
+    def confirmed(self, enough: float) -> tuple[Vector, float]:
+        """Return weights and the objective there, computed afresh: no less than it is.
+
+        The weights are those of this evaluation, or some near them where that brings what is
+        confirmed down to `enough`.
+        """
 
     @property
     def smoothing(self) -> float:
@@ -215,6 +231,9 @@ class Progress:
     iterations (thirty with smoothing) that better neither the value nor the gap, a gap at the limit
     of rounding, and one that is too large for a number.
 
+    However it ends, the last value is confirmed: computed afresh from the weights. If the gap that
+    it leaves is too large after all, the solver has stalled.
+
     Attributes
     ----------
     tol : float, default=1e-3
@@ -229,6 +248,7 @@ class Progress:
     history : list of Iteration
     lower_bound : float
     best : Evaluation or None
+        Of the present solver.
     solver : str
     first : int
         Where in the history the present solver began.
@@ -247,6 +267,16 @@ class Progress:
     first: int = 0
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
+    _confirmed: Vector | None = None  # weights
+
+    def begin(self, solver: str) -> None:
+        """Let a solver begin, at weights that it evaluates afresh.
+
+        What held up another before it does not count against it.
+        """
+        self.solver = solver
+        self.first = len(self.history)
+        self.best = None
 
     def record(
         self, evaluation: Evaluation, step: float, lower_bound: float | None = None
@@ -258,45 +288,73 @@ class Progress:
         self.lower_bound = max(
             self.lower_bound, evaluation.lower_bound if lower_bound is None else lower_bound
         )
-        if self.best is None or not evaluation.value > self.best.value:
-            self.best = evaluation
-        value = self.best.value
-        gap = value - self.lower_bound
-        if lower_bound is None and evaluation is self.best:
-            gap = min(gap, evaluation.absolute_gap)  # not a difference of large numbers
-        gap = max(gap, self.best.rounding)
-        relative = gap / max(abs(value), TINY)
-        line = Iteration(
-            iteration=len(self.history),
+        best = self.best
+        if best is None or not evaluation.value + evaluation.rounding > best.value + best.rounding:
+            self.best = best = evaluation
+        self._trace.append((best.value, self.lower_bound))
+        value = best.value
+        n_before = len(self.history)
+        dual_gap = self._relative_gap(value, best.rounding)
+        status = self._status(evaluation, value, dual_gap, n_before)
+        if status is not None:
+            value, dual_gap = self._confirm()
+            status = self._confirmed_status(status, value, dual_gap)
+        line = self._line(n_before, value, dual_gap, step)
+        self.history.append(line)
+        if status is None:
+            self._confirmed = None
+        if self.callback is not None and self.callback(line) is True and status is None:
+            status = Status.STOPPED
+        return status
+
+    def _line(self, iteration: int, value: float, dual_gap: float, step: float) -> Iteration:
+        return Iteration(
+            iteration=iteration,
             value=value,
-            # The value itself is not known more exactly than this.
-            dual_gap=max(relative, ROUNDING),
+            dual_gap=dual_gap,
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
             solver=self.solver,
             seconds=time.perf_counter() - self.started,
         )
-        self.history.append(line)
-        self._trace.append((value, self.lower_bound))
-        stop = self.callback is not None and self.callback(line) is True
-        if line.dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY)):
-            return Status.CONVERGED
-        if stop:
-            return Status.STOPPED
-        if line.dual_gap <= ROUNDING or not np.isfinite(gap) or self._stands_still(evaluation):
-            return Status.STALLED
-        return Status.MAX_ITER if line.iteration >= self.max_iter else None
 
-    def begin(self, solver: str) -> None:
-        """Let a solver begin; what held up another before it does not count against it."""
-        self.solver = solver
-        self.first = len(self.history)
+    def _relative_gap(self, value: float, rounding: float) -> float:
+        gap = max(value - self.lower_bound, rounding) / max(abs(value), TINY)
+        # Rounded up, so that what is left of the value is below the bound; which is never negative.
+        gap = max(gap + ROUNDING, ROUNDING)
+        return min(gap, 1.0) if self.lower_bound >= 0 else gap
+
+    def _is_small(self, value: float, dual_gap: float) -> bool:
+        return dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY))
+
+    def _status(
+        self, evaluation: Evaluation, value: float, dual_gap: float, iteration: int
+    ) -> Status | None:
+        if self._is_small(value, dual_gap):
+            return Status.CONVERGED
+        if dual_gap <= 2 * ROUNDING or not np.isfinite(dual_gap) or self._stands_still(evaluation):
+            return Status.STALLED
+        return Status.MAX_ITER if iteration >= self.max_iter else None
+
+    def _confirm(self) -> tuple[float, float]:
+        """Return the value at the best weights, computed afresh, and its relative gap."""
+        assert self.best is not None
+        # The bound is never negative; half of what is allowed is left to rounding.
+        bound = max(self.lower_bound, 0.0)
+        enough = bound + 0.5 * max(self.tol * bound, self.epsilon)
+        self._confirmed, value = self.best.confirmed(enough)
+        return value, self._relative_gap(value, 0.0)
+
+    def _confirmed_status(self, status: Status, value: float, dual_gap: float) -> Status:
+        if self._is_small(value, dual_gap):
+            return Status.CONVERGED
+        return Status.STALLED if status is Status.CONVERGED else status
 
     def _stands_still(self, evaluation: Evaluation) -> bool:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
-        if len(self.history) - self.first <= patience:
+        if len(self._trace) - self.first <= patience:
             return False
         value_before, bound_before = self._trace[-patience - 1]
         value_gain = value_before - self._trace[-1][0]
@@ -321,4 +379,10 @@ class Progress:
     def result(self, status: Status) -> SolverResult:
         """Close the record."""
         assert self.best is not None
-        return SolverResult(self.best.weights, self.best.value, self.dual_gap, status, self.history)
+        last = self.history[-1]
+        if self._confirmed is None:
+            value, dual_gap = self._confirm()
+            last = self.history[-1] = replace(last, value=value, dual_gap=dual_gap)
+            status = self._confirmed_status(status, value, dual_gap)
+        assert self._confirmed is not None
+        return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
-from .result import Evaluation, Image, Objective, Progress, SolverResult, Status
+from .result import TINY, Evaluation, Image, Objective, Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
@@ -54,12 +54,15 @@ def trust_region(
     current, metric = current.with_metric()
     status = progress.record(current, 0.0)
     radius = np.inf
-    norm_at_start = float(np.linalg.norm(current.gradient))
+    norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         refined = continuation.refine(current, progress.target)
         if refined is not current:
             current, metric = refined.with_metric()
             radius = np.inf
+        if not current.gradient.any():
+            status = Status.STALLED
+            break
         accuracy = _forcing(current, norm_at_start, max(progress.target, current.smoothing))
         model = _steihaug(current, metric, radius, accuracy, max_products)
         progress.n_products += model.n_products
@@ -118,7 +121,11 @@ def _steihaug(
         n_products += 1
         moved = current.image(direction)
         product = current.hessian_product(direction, moved)
-        alpha = energy / float(direction @ product)
+        curvature = float(direction @ product)
+        if not curvature > 0:  # beyond floating point
+            image = 0.0 * moved if image is None else image
+            break
+        alpha = energy / curvature
         to_boundary = _distance(step, direction, metric, radius)
         at_boundary = alpha >= to_boundary
         alpha = min(alpha, to_boundary)
