@@ -118,7 +118,7 @@ def test_certifies_any_ranking_at_any_tolerance(loss, problem, width, C):
     for tol in (0.3, 1e-3, 1e-8):
         model = KernelRankSVM(C, gamma=width, loss=loss, tol=tol).fit(X, y, qid, **weights)
         # Heavy weights leave little more than this of floating point.
-        assert 0 <= model.dual_gap_ <= (tol if model.status_ == "converged" else 1e-7)
+        assert 0 <= model.dual_gap_ <= (tol if model.status_ == "converged" else 1e-5)
         # A wide kernel is rounded to this part of its differences.
         assert value * (1 - 1e-8) <= model.objective_
         assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-8)
@@ -131,7 +131,7 @@ def test_the_certificate_holds_for_what_the_factor_leaves_out(loss, C):
     X = rng.normal(size=(300, 3))
     y = np.floor(2 * np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=300))
     model = KernelRankSVM(C, gamma=GAMMA, loss=loss, normalize="documents")
-    exact = clone(model).set_params(tol=1e-9).fit(X, y)
+    exact = clone(model).set_params(tol=1e-8).fit(X, y)
     for tol in (0.3, 0.03, 1e-3):
         model.set_params(tol=tol).fit(X, y)
         assert len(model.support_) < len(exact.support_)
@@ -142,7 +142,7 @@ def test_the_certificate_holds_for_what_the_factor_leaves_out(loss, C):
 
 def test_no_direction_leads_down():
     X, y, qid = make_problem(2)
-    model = KernelRankSVM(gamma=GAMMA, tol=1e-13).fit(X, y, qid)
+    model = KernelRankSVM(gamma=GAMMA, tol=1e-12).fit(X, y, qid)
     K = pairwise_kernels(X, metric="rbf", gamma=GAMMA)
     pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), 1.0, "documents")
     beta = coefficients(model, len(y))

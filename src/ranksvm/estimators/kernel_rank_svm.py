@@ -73,7 +73,7 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
         The coefficients beta, whose sum is zero. If the factor has full rank, these are, up to the
         gap, those of the dual: what the pairs of each row add up to.
     objective_ : float
-        The objective at f.
+        The objective at f, computed afresh and rounded up: in exact numbers, it is no more.
     dual_gap_ : float
         The relative duality gap reached: the optimum over all functions is at least
         ``objective_ * (1 - dual_gap_)``.

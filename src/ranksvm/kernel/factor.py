@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ..linear.matrix import relative_rounding
 from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
 
@@ -77,7 +78,7 @@ class KernelFactor:
     def __init__(self, kernel: Kernel, X: Any, max_memory: float, n_threads: int = 1) -> None:
         self._max_memory, self._n_threads = max_memory, n_threads
         self._values = _kernel_values(kernel, X, max_memory)
-        n = X.shape[0]
+        n, self._n_features = X.shape
         self._diagonal = self._by_rows(
             lambda rows: self._values(rows, rows).diagonal(), n, _DIAGONAL_ROWS
         )
@@ -113,6 +114,22 @@ class KernelFactor:
         with one_blas_thread():
             beta = scipy.linalg.solve_triangular(L, w, lower=True, trans=1)
         return np.append(self.pivots, self.anchor), np.append(beta, -beta.sum())
+
+    def scores(self, rows: Rows, coef: Vector) -> tuple[Vector, float]:
+        """Return the scores of ``f(x) = sum_p coef_p k(p, x)``, and a bound of their rounding.
+
+        They are made of kernel values, which are as exact as the products of rows are.
+        """
+        scores = self._by_rows(lambda block: self._values(block, rows) @ coef, len(self.remainder))
+        return scores, self._rounding(len(rows)) * self.scale * float(np.abs(coef).sum())
+
+    def rounding(self, g: Vector) -> float:
+        """Bound how ``g'E g`` may differ from that of the E that there is."""
+        lengths = float(np.abs(g).sum()) * float(np.linalg.norm(g))
+        return 4 * self._rounding(len(self.pivots)) * self.scale * lengths
+
+    def _rounding(self, n_terms: int) -> float:
+        return relative_rounding(n_terms) + relative_rounding(self._n_features)
 
     def bound(self, g: Vector) -> float:
         """Bound ``g'E g`` by the diagonal of E, for g with sum zero, and for ``|g|`` smaller."""

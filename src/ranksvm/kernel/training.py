@@ -13,6 +13,7 @@ from ..linear.parameters import Parameters
 from ..linear.training import Fit, make_problem, shortfall
 from ..pairs.losses import Hinge
 from ..solvers import Callback, Iteration, SolverResult, Status
+from ..solvers.result import ROUNDING
 from .factor import EXACT, KernelFactor
 
 Vector = NDArray[np.float64]
@@ -40,6 +41,9 @@ def train_kernel(
     gap becomes that of Phi and ``0.5 c^2 g'E g`` more, and where it exceeds `tol` and, absolutely,
     `epsilon`, Phi gets more columns, and training goes on from where it was.
 
+    In the end the value is confirmed: it is that of the function that is returned, from kernel
+    values and its own coefficients, and raised by their rounding.
+
     Parameters
     ----------
     factor : KernelFactor
@@ -50,7 +54,8 @@ def train_kernel(
     Returns
     -------
     Fit
-        Its weights are for the columns of ``factor.features``, its gap is that of the kernel.
+        Its weights are for the columns of ``factor.features``, its gap is that of the kernel, its
+        value that of ``factor.dual_coef(weights)``.
     """
     tol = max(parameters.tol, parameters.epsilon)
     least = EXACT * factor.scale
@@ -70,19 +75,33 @@ def train_kernel(
         absolute = parameters.epsilon * parameters.C / max(abs(result.value), _TINY)
         tol = max(parameters.tol, absolute)
         gap, left_out = _gaps(problem.objective, result, factor, tol)
-        history = _joined(history, result.history, gap + left_out)
+        value, total = result.value, gap + left_out
         ended = result.status is not Status.CONVERGED or remainder <= least
-        if gap + left_out <= tol or ended:
+        if total <= tol or ended:
+            bound = result.value * (1 - total)
+            value = _confirmed(problem.objective, factor, weights)
+            total = max((value - bound) / max(abs(value), _TINY) + ROUNDING, 0.0)
+        history = _joined(history, result.history, value, total)
+        if total <= tol or ended:
             break
         wanted = float(np.clip(0.25 * tol / max(left_out, _TINY), 1e-4, 0.1))
         remainder = max(wanted * remainder, least)
     status = result.status
-    if gap + left_out <= tol:
+    if total <= tol:
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    result = replace(result, dual_gap=gap + left_out, status=status, history=history)
+    result = replace(result, value=value, dual_gap=total, status=status, history=history)
     return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
+
+
+def _confirmed(objective: LinearObjective, factor: KernelFactor, weights: Vector) -> float:
+    """Return the objective of the function that is returned, no less than it is."""
+    rows, coef = factor.dual_coef(weights)
+    scores, rounding = factor.scores(rows, coef)
+    loss = objective.loss.widened(rounding).evaluate(scores)
+    square = float(coef @ scores[rows]) + 2 * rounding * float(np.abs(coef).sum())
+    return (0.5 * square + objective.c * (loss.value + loss.rounding)) * (1 + ROUNDING)
 
 
 def _gaps(
@@ -95,20 +114,23 @@ def _gaps(
         # Which subgradient gives the bound is not known; but as at most all its pairs pull at it,
         # no element exceeds its number of pairs, the curvature of all pairs at zero.
         pairs = loss.smoothed().evaluate(objective.X.zeros()).hessian_diagonal
-        return result.dual_gap, unit * factor.bound(pairs)
+        return result.dual_gap, unit * (factor.bound(pairs) + factor.rounding(pairs))
     evaluation = objective.evaluate(result.weights)
-    gap, gradient = max(evaluation.duality_gap, result.dual_gap), evaluation.loss.gradient
-    left_out = unit * factor.bound(gradient)
-    if gap + left_out > tol:
-        left_out = min(left_out, unit * factor.left_out(gradient))
-    return gap, left_out
+    gradient = evaluation.multiple * evaluation.loss.gradient
+    gap = max((result.value - evaluation.lower_bound) / value, result.dual_gap)
+    left_out = factor.bound(gradient)
+    if gap + unit * left_out > tol:
+        left_out = min(left_out, factor.left_out(gradient))
+    return gap, unit * (left_out + factor.rounding(gradient))
 
 
-def _joined(before: list[Iteration], lines: list[Iteration], gap: float) -> list[Iteration]:
-    """Continue a history with that of another training, which ends with this gap."""
+def _joined(
+    before: list[Iteration], lines: list[Iteration], value: float, gap: float
+) -> list[Iteration]:
+    """Continue a history with that of another training, which ends with this value and gap."""
     n_before, seconds = len(before), before[-1].seconds if before else 0.0
     moved = [
         replace(line, iteration=n_before + k, seconds=seconds + line.seconds)
         for k, line in enumerate(lines)
     ]
-    return [*before, *moved[:-1], replace(moved[-1], dual_gap=gap)]
+    return [*before, *moved[:-1], replace(moved[-1], value=value, dual_gap=gap)]
