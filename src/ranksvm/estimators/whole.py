@@ -8,15 +8,19 @@ from contextlib import contextmanager
 
 @contextmanager
 def fitted_or_not(estimator: object) -> Iterator[None]:
-    """Leave an estimator unfitted, whatever it was before, if this block ends by an exception.
+    """Let no part of a fit stay behind if this block ends by an exception.
 
-    No part of an earlier fit stays beside parts of the new one, however a fit ends: by an error,
-    for lack of memory, or by an interruption.
+    The estimator is as it was before; for lack of memory it is unfitted, so that there is more.
     """
+    before = dict(vars(estimator))
     try:
         yield
-    except BaseException:
+    except MemoryError:
         for name in list(vars(estimator)):
             if name.endswith("_") and not name.startswith("_"):
                 delattr(estimator, name)
+        raise
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
         raise
