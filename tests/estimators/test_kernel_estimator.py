@@ -118,7 +118,7 @@ def test_certifies_any_ranking_at_any_tolerance(loss, problem, width, C):
     for tol in (0.3, 1e-3, 1e-8):
         model = KernelRankSVM(C, gamma=width, loss=loss, tol=tol).fit(X, y, qid, **weights)
         # Heavy weights leave little more than this of floating point.
-        assert 0 <= model.dual_gap_ <= (tol if model.status_ == "converged" else 1e-5)
+        assert 0 <= model.dual_gap_ <= (tol if model.status_ == "converged" else 1e-6)
         # A wide kernel is rounded to this part of its differences.
         assert value * (1 - 1e-8) <= model.objective_
         assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-8)

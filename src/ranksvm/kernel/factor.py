@@ -125,7 +125,13 @@ class KernelFactor:
 
     def rounding(self, g: Vector) -> float:
         """Bound how ``g'E g`` may differ from that of the E that there is."""
-        lengths = float(np.abs(g).sum()) * float(np.linalg.norm(g))
+        return self._rounding_of(float(np.abs(g).sum()) * float(np.linalg.norm(g)))
+
+    def bound_of(self, size: float) -> float:
+        """Bound ``g'E g``, with what rounding may add, for all g whose absolute sum is `size`."""
+        return (float(self.remainder.max()) * size + self._rounding_of(size)) * size
+
+    def _rounding_of(self, lengths: float) -> float:
         return 4 * self._rounding(len(self.pivots)) * self.scale * lengths
 
     def _rounding(self, n_terms: int) -> float:

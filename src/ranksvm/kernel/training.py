@@ -112,9 +112,11 @@ def _gaps(
     unit = 0.5 * objective.c**2 / value
     if isinstance(loss, Hinge):
         # Which subgradient gives the bound is not known; but as at most all its pairs pull at it,
-        # no element exceeds its number of pairs, the curvature of all pairs at zero.
+        # no element exceeds its number of pairs, the curvature of all pairs at zero. And with the
+        # best multiple, all pairs together weigh at most twice the bound.
         pairs = loss.smoothed().evaluate(objective.X.zeros()).hessian_diagonal
-        return result.dual_gap, unit * (factor.bound(pairs) + factor.rounding(pairs))
+        of_pairs = factor.bound(pairs) + factor.rounding(pairs)
+        return result.dual_gap, unit * min(of_pairs, factor.bound_of(4 * value / objective.c))
     evaluation = objective.evaluate(result.weights)
     gradient = evaluation.multiple * evaluation.loss.gradient
     gap = max((result.value - evaluation.lower_bound) / value, result.dual_gap)
