@@ -43,7 +43,7 @@ class Memory {
   }
 
  private:
-  static constexpr std::size_t kLarge = 1 << 20;
+  static constexpr std::size_t kLarge = 1 << 22;
 };
 
 template <class T>

@@ -45,6 +45,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
       counting_(counting),
       order_(*pairs_, scores, window_margins(phi),
              useful_threads(n_documents(), kLeastPerThread, n_threads)),
+      per_unit_(1 / half_laplacian_unit()),
       degree_(make_array<double>(n_documents())),
       gradient_(make_array<double>(n_documents())) {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
@@ -108,12 +109,6 @@ double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals
   totals.balance_scores += balance * order_.score(p);
   degree_[p] = outer(p) * (n_better + n_worse);
   return balance;
-}
-
-// The square of a number of the size of the gradient, in units that do not overflow.
-double Sweep::scaled_square(double size) const {
-  const double scaled = size / half_laplacian_unit();
-  return scaled * scaled;
 }
 
 // What a sum over partners may lose, relative to the absolute values of its terms: as many

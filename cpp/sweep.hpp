@@ -126,7 +126,10 @@ class Sweep {
   template <int K, class Column, class Derivative>
   void finish(int n_threads, Column&& column, Derivative&& derivative);
   double add_active(std::int64_t position, double n_better, double n_worse, Totals& totals);
-  [[nodiscard]] double scaled_square(double size) const;
+  // The square of a number of the size of the gradient, in units that do not overflow.
+  [[nodiscard]] double scaled_square(double size) const {
+    return (per_unit_ * size) * (per_unit_ * size);
+  }
   [[nodiscard]] double rounding_of_sums() const;
   [[nodiscard]] double largest_square_sum(int n_threads) const;
   [[nodiscard]] double rounding_of_weights() const;
@@ -148,6 +151,7 @@ class Sweep {
   MarginFunction phi_;
   Counting counting_;
   ScoreOrder order_;
+  double per_unit_;
   Array<double> degree_;  // by position
   std::shared_ptr<double[]> gradient_;
   Totals totals_;

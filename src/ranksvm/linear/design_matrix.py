@@ -156,9 +156,12 @@ or float64
         if self._standardization is None:
             n = self.shape[0]
             share = np.full(n, 1.0 / n)
-            mean, square = self.t_dot_squares(share, share, n_threads)
-            self._squares = n * square
-            self._standardization = column_scales(mean, square)
+            if self._squares is None:
+                mean, square = self.t_dot_squares(share, share, n_threads)
+                self._squares = n * square
+            else:
+                mean = self.t_dot(share, n_threads)
+            self._standardization = column_scales(mean, self._squares / n)
         return self._standardization
 
     def hessian(

@@ -12,12 +12,14 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
-from ..pairs.sweeps import BlockSweep
+from ..pairs.sweeps import BlockSweep, Sweep
 from ..threads import in_order
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
 
@@ -75,10 +77,15 @@ def weight_space_hessian(
     return symmetric
 
 
+def _has_blocks(sweep: Sweep) -> TypeGuard[BlockSweep]:
+    return hasattr(sweep, "half_laplacian")  # all that isinstance would ask for takes its time
+
+
 def _block_sweep(loss: SmoothEvaluation) -> BlockSweep:
-    if not isinstance(loss.sweep, BlockSweep):
+    sweep = loss.sweep
+    if not _has_blocks(sweep):
         raise TypeError("X is on the host, where its preference pairs must be, too")
-    return loss.sweep
+    return sweep
 
 
 def _blocks(groups: QueryGroups, max_rows: int) -> tuple[list[tuple[int, int]], list[int]]:

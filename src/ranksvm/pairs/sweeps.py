@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -68,7 +68,6 @@ class Sweep(Protocol):
         """Return ``M v``, for v of shape (n_samples,) or (n_samples, k)."""
 
 
-@runtime_checkable
 class BlockSweep(Sweep, Protocol):
     """A sweep that multiplies the documents of some queries, where they lie in order of scores."""
 
