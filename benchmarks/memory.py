@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.harness import in_fresh_process, machine_line, peak_memory, print_table
 from ranksvm import RankSVM
 
+KINDS = ("dense", "csr")
 LOSSES = ("squared_hinge", "hinge")
 SHAPES = ("short queries", "one ranking, 5 labels", "one ranking, distinct labels")
 PIECE = 1 << 16  # rows that are made at a time
@@ -30,9 +31,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--columns", type=int, default=64)
-    parser.add_argument("--kinds", nargs="+", default=["dense", "csr"])
-    parser.add_argument("--shapes", nargs="+", default=SHAPES)
-    parser.add_argument("--losses", nargs="+", default=LOSSES)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
+    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
     parser.add_argument("--solver", nargs="+", default=["auto"])
     parser.add_argument("--threads", type=int, nargs="+", default=[2])
     parser.add_argument("--shuffled", action="store_true", help="in no order of queries")

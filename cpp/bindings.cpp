@@ -46,7 +46,7 @@ MarginFunction::Kind loss_named(const std::string& name) {
 
 std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
                                                   const In<std::int64_t, 1>& query_start,
-                                                  const std::optional<In<std::int64_t, 1>>& order,
+                                                  const std::optional<In<std::uint32_t, 1>>& order,
                                                   const std::optional<In<double, 1>>& row_weight,
                                                   const std::optional<In<double, 1>>& query_weight,
                                                   bool gaps, int n_threads) {
@@ -61,8 +61,8 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
     require(order->shape(0) == y.shape(0), "order must have one entry per document");
     std::vector<bool> seen(n);
     for (std::size_t i = 0; i < order->shape(0); ++i) {
-      const auto row = order->data()[i];
-      require(row >= 0 && row < n && !seen[row], "order must be a permutation");
+      const std::uint32_t row = order->data()[i];
+      require(row < n && !seen[row], "order must be a permutation");
       seen[row] = true;
     }
   }
@@ -70,9 +70,8 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
   require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
           "one query weight per query");
   std::vector<std::int64_t> starts(query_start.data(), query_start.data() + query_start.shape(0));
-  std::vector<std::uint32_t> rows(order ? order->shape(0) : 0);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i] = static_cast<std::uint32_t>(order->data()[i]);
+  std::vector<std::uint32_t> rows;
+  if (order) rows.assign(order->data(), order->data() + order->shape(0));
   const nb::gil_scoped_release release;
   return std::make_shared<PreferencePairs>(
       y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,

@@ -59,10 +59,10 @@ def test_results_are_views_that_cannot_be_written(pairs):
 def test_shapes_are_checked():
     with pytest.raises(ValueError, match="query_start must rise"):
         _core.PreferencePairs(np.arange(4.0), np.array([0, 3]), None, None, None)
-    with pytest.raises(ValueError, match="must be a permutation"):
-        _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), np.array([0, 2]), None, None)
-    with pytest.raises(ValueError, match="must be a permutation"):
-        _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), np.array([1, 1]), None, None)
+    for order in ([0, 2], [1, 1]):
+        rows = np.array(order, np.uint32)
+        with pytest.raises(ValueError, match="must be a permutation"):
+            _core.PreferencePairs(np.arange(2.0), np.array([0, 2]), rows, None, None)
     with pytest.raises(ValueError, match="outside the matrix"):
         _core.CsrMatrix64Long(np.array([0, 1]), np.array([5]), np.ones(1), 3)
     with pytest.raises(ValueError, match="unknown way of counting 'abacus'"):

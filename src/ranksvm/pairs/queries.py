@@ -23,13 +23,13 @@ class QueryGroups:
     ----------
     indptr : ndarray of shape (n_queries + 1,), int64
         Query q owns the places ``indptr[q]:indptr[q + 1]``.
-    order : ndarray of shape (n_samples,), int64, or None
+    order : ndarray of shape (n_samples,), uint32, or None
         The row at each place, stable within a query. None if the rows already come query by
         query, so that places and rows coincide.
     """
 
     indptr: NDArray[np.int64]
-    order: NDArray[np.int64] | None = None
+    order: NDArray[np.uint32] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -92,7 +92,7 @@ class QueryGroups:
         indptr = np.concatenate([[0], starts, [n]]) if n else np.array([0])
         if len(np.unique(codes[indptr[:-1]])) == len(indptr) - 1:
             return cls(indptr.astype(np.int64))
-        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+        order = np.argsort(codes, kind="stable").astype(np.uint32)
         ordered = codes[order]
         starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
         return cls(np.concatenate([[0], starts, [n]]).astype(np.int64), order)
