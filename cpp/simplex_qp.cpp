@@ -188,9 +188,14 @@ bool SimplexQp::move(const std::vector<double>& direction, double most) {
 // Minimises on the support, dropping elements at whose boundary a step ends.
 void SimplexQp::minimize_on_support() {
   for (;;) {
-    std::vector<double> direction = affine_minimum();
+    const std::vector<double> target = affine_minimum();
+    std::vector<double> direction = target;
     for (std::size_t i = 0; i < support_.size(); ++i) direction[i] -= weights_[support_[i]];
-    if (!move(direction, 1)) return;
+    if (move(direction, 1)) continue;
+    // A weight that has shrunk by far is not to be what is left of a difference.
+    for (std::size_t i = 0; i < support_.size(); ++i)
+      weights_[support_[i]] = std::max(0.0, target[i]);
+    return;
   }
 }
 
