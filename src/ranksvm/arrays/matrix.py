@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.matrix import column_scales, relative_rounding
+from ..linear.occurring import Columns
 from ..pairs.preferences import Preferences
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
@@ -31,22 +32,31 @@ class ArrayMatrix:
     Parameters
     ----------
     rows : DenseRows or SparseRows
-    factors : ndarray of shape (n_features,), optional
+    factors : ndarray of shape (n_columns,), optional
         What each column is multiplied by.
+    columns : Columns, optional
+        Which features the columns are; all by default.
 
     Attributes
     ----------
     device : ArrayDevice
-    shape : tuple of (n_samples, n_features)
+    shape : tuple of (n_samples, n_columns)
     n_stored : int
         Number of stored values.
+    columns : Columns
     """
 
-    def __init__(self, rows: DenseRows | SparseRows, factors: Vector | None = None) -> None:
+    def __init__(
+        self,
+        rows: DenseRows | SparseRows,
+        factors: Vector | None = None,
+        columns: Columns | None = None,
+    ) -> None:
         self._rows = rows
         self._factors = np.ones(rows.shape[1]) if factors is None else factors
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
+        self.columns = Columns(self.shape[1]) if columns is None else columns
         self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
@@ -61,7 +71,7 @@ class ArrayMatrix:
 
     def scaled(self, scale: Vector) -> ArrayMatrix:
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
-        return ArrayMatrix(self._rows, self._factors * scale)
+        return ArrayMatrix(self._rows, self._factors * scale, self.columns)
 
     def centered(self) -> ArrayMatrix:
         """View X with columns that lie far from zero brought near it; if none does, this itself.
@@ -69,7 +79,7 @@ class ArrayMatrix:
         See `ranksvm.linear.offsets`.
         """
         rows = self._rows.centered()
-        return self if rows is self._rows else ArrayMatrix(rows, self._factors)
+        return self if rows is self._rows else ArrayMatrix(rows, self._factors, self.columns)
 
     def zeros(self) -> Array:
         """Return the scores of weights that are zero, of shape (n_samples,)."""

@@ -103,7 +103,7 @@ def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]
     from ..models import LinearModel
 
     if isinstance(model, LinearModel):
-        n_nonzero = int((model.coef != 0).sum())
+        n_nonzero = int((model.weights.values != 0).sum())
         return [
             ("model", f"linear, {form}"),
             ("features", f"{model.n_features}, of which {n_nonzero} have a weight"),

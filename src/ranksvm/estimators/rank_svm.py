@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arrays.libraries import library_of, to_host
 from ..arrays.placement import design_matrix
@@ -17,8 +16,6 @@ from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
 from .whole import fitted_or_not
-
-Vector = NDArray[np.float64]
 
 
 class RankSVM(LinearRanker):
@@ -98,7 +95,10 @@ class RankSVM(LinearRanker):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The weights w.
+        The weights w. Where features are many more than the stored values of X, it is made when it
+        is first asked for, and read-only; zeros take no memory.
+    weights_ : FeatureWeights
+        The same, without the features that occur nowhere.
     objective_ : float
         The objective at `coef_`, computed afresh and rounded up: in exact numbers, it is no more.
     dual_gap_ : float
@@ -242,10 +242,10 @@ class RankSVM(LinearRanker):
             validation = eval_sets(eval_set, eval_qid, eval_group)
             sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
             X, y, ids = self._training_rows(X, y, qid, group)
-            w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
-            if w0 is not None and w0.shape != (X.shape[1],):
+            w0 = getattr(self, "weights_", None) if self.warm_start else None
+            if w0 is not None and w0.n_features != X.shape[1]:
                 raise ValueError(
-                    f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+                    f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
                 )
             fit = train(
                 design_matrix(X, self.device),

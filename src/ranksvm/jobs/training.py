@@ -58,12 +58,12 @@ def train_on_rows(
     ValueError
         As `RankSVM.fit` and `KernelRankSVM.fit`, or if a feature cannot be scaled.
     """
-    factors = factors_of(rows, scale)
     fit: Fit
     model: Model
     if kernel is None:
-        fit, model = _train_linear(rows, parameters, factors, device, callback)
+        fit, model = _train_linear(rows, parameters, scale, device, callback)
     else:
+        factors = factors_of(rows, scale)
         fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback)
     warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
@@ -73,20 +73,24 @@ def train_on_rows(
 def _train_linear(
     rows: SvmlightFile,
     parameters: Parameters,
-    factors: Vector | None,
+    scale: str | None,
     device: str,
     callback: Callback | None,
 ) -> tuple[Fit, LinearModel]:
+    X = matrix_on(device, rows)
+    factors = factors_of(rows, scale, X.columns)
     fit = train(
-        matrix_on(device, rows, factors),
+        X if factors is None else X.scaled(factors),
         rows.labels,
         rows.qid,
         parameters=parameters,
         sample_weight=rows.cost,
         callback=callback,
     )
-    weights = fit.result.weights
-    return fit, LinearModel(weights if factors is None else factors * weights)
+    weights = fit.weights
+    if factors is not None:
+        weights = replace(weights, values=factors * weights.values)
+    return fit, LinearModel(weights)
 
 
 def _train_kernel(

@@ -92,7 +92,8 @@ def train_kernel(
     elif status is Status.CONVERGED:
         status = Status.STALLED
     result = replace(result, value=value, dual_gap=total, status=status, history=history)
-    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
+    short = shortfall(result, parameters)
+    return Fit(result, problem.n_pairs, problem.n_queries, short, Phi.columns)
 
 
 def _confirmed(objective: LinearObjective, factor: KernelFactor, weights: Vector) -> float:

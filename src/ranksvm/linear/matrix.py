@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs, Scores
+from .occurring import Columns
 
 Vector = NDArray[np.float64]
 
@@ -27,7 +28,11 @@ class Matrix(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of samples, number of features."""
+        """Number of samples, number of columns, which are called features, too."""
+
+    @property
+    def columns(self) -> Columns:
+        """Which features the columns are, where those that occur nowhere have none."""
 
     @property
     def n_stored(self) -> int:

@@ -17,6 +17,7 @@ from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
 from .matrix import Matrix
 from .objective import LinearObjective
+from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .solver_choice import SolverChoice, choose_solver
 
@@ -33,6 +34,12 @@ class Fit:
     n_pairs: int | float
     n_queries: int
     shortfall: str | None
+    columns: Columns
+
+    @property
+    def weights(self) -> FeatureWeights:
+        """The weights of the result, as those of the features that they belong to."""
+        return FeatureWeights(self.columns, self.result.weights)
 
 
 def train(
@@ -43,7 +50,7 @@ def train(
     parameters: Parameters,
     sample_weight: Vector | None = None,
     query_weight: ArrayLike | None = None,
-    w0: Vector | None = None,
+    w0: FeatureWeights | None = None,
     callback: Callback | None = None,
 ) -> Fit:
     """Train a linear ranker.
@@ -58,7 +65,7 @@ def train(
     sample_weight : ndarray of shape (n_samples,) or None
     query_weight : array-like of shape (n_samples,) or None
         One value per row, the same for all rows of a query.
-    w0 : ndarray of shape (n_features,) or None
+    w0 : FeatureWeights or None
         Where to start; zero by default.
     callback : callable, optional
         Called with each `Iteration`; stops the solver by returning True.
@@ -69,8 +76,10 @@ def train(
         If there is not a single preference pair to learn from.
     """
     problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
-    result = problem.minimize(parameters, w0, callback)
-    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
+    start = None if w0 is None else w0.at(X.columns)
+    result = problem.minimize(parameters, start, callback)
+    short = shortfall(result, parameters)
+    return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns)
 
 
 @dataclass(frozen=True, eq=False)
