@@ -88,11 +88,15 @@ def occurring(
     unchanged = indptr, indices, Columns(n_features)
     if n_features <= max(spare * len(indices), FEW) or not 0 < n_stored <= len(indices):
         return unchanged
-    features, places = np.unique(indices[:n_stored], return_inverse=True)
-    if features[0] < 0 or features[-1] >= n_features:
+    order = np.argsort(indices[:n_stored])
+    ordered = indices[order]
+    if ordered[0] < 0 or ordered[-1] >= n_features:
         return unchanged  # for the core to refuse
     kind = np.int32 if n_stored < 1 << 31 else np.int64
-    return indptr.astype(kind), places.astype(kind), Columns(n_features, features)
+    is_new = np.diff(ordered, prepend=-1) > 0
+    places = np.empty(n_stored, dtype=kind)
+    places[order] = np.cumsum(is_new) - 1
+    return indptr.astype(kind), places, Columns(n_features, ordered[is_new])
 
 
 @dataclass(frozen=True, eq=False)
