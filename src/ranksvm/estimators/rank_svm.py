@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,7 +91,8 @@ class RankSVM(LinearRanker):
         Name of the column of a data frame that holds the query ids, which is then no feature: for
         grid searches and pipelines in which nothing but X reaches `fit` and `score`.
     verbose : int, default=0
-        1 prints a line per iteration to standard error.
+        1 prints a line per iteration to standard error, and a note if the scales of features lie
+        so far apart that some hardly count.
 
     Attributes
     ----------
@@ -257,6 +259,8 @@ class RankSVM(LinearRanker):
                 w0=w0,
                 callback=IterationTable() if self.verbose else None,
             )
+            if self.verbose and fit.advice is not None:
+                sys.stderr.write(f"note: {fit.advice}\n")
             warn_unless_converged(fit.shortfall)
             self._keep(fit, parameters)
             self.evals_result_ = eval_scores(self, validation)

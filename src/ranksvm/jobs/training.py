@@ -143,11 +143,12 @@ def warn_unless_converged(shortfall: str | None) -> None:
 
 
 def summary(fit: Fit, rows: SvmlightFile) -> str:
-    """Return a line that says how training ended."""
+    """Return a line that says how training ended, and another if there is something to advise."""
     result = fit.result
+    advice = "" if fit.advice is None else f"\nnote: {fit.advice}"
     return (
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
         f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs} pairs"
+        f"{fit.n_pairs} pairs{advice}"
     )

@@ -102,9 +102,15 @@ def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:
     mean, square : ndarray of shape (n_features,)
         The means of the columns, and of their squares.
     """
-    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-    constant = deviation <= 1e-7 * np.abs(mean)
-    return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+    deviation = deviations(mean, square)
+    return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=deviation > 0)
+
+
+def deviations(mean: Vector, square: Vector) -> Vector:
+    """Return the standard deviations of columns, of the same; 0 for constants."""
+    deviation: Vector = np.sqrt(np.maximum(square - mean**2, 0.0))
+    deviation[deviation <= 1e-7 * np.abs(mean)] = 0.0
+    return deviation
 
 
 def relative_rounding(n_terms: float) -> float:

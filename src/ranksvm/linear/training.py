@@ -19,6 +19,7 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
+from .scales import advice_on_scales
 from .solver_choice import SolverChoice, choose_solver
 
 Vector = NDArray[np.float64]
@@ -28,13 +29,27 @@ _HUGE_C = 1e100
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained ranker: the solver's result, what it was trained on, and its `shortfall`."""
+    """A trained ranker: the solver's result, what it was trained on, and what is to be said of it.
+
+    Attributes
+    ----------
+    result : SolverResult
+    n_pairs : int or float
+    n_queries : int
+    shortfall : str or None
+        How far above `tol` the gap is; None if it is not.
+    columns : Columns
+        Which features the weights of the result belong to.
+    advice : str or None
+        On the scales of the features (`ranksvm.linear.scales`).
+    """
 
     result: SolverResult
     n_pairs: int | float
     n_queries: int
     shortfall: str | None
     columns: Columns
+    advice: str | None = None
 
     @property
     def weights(self) -> FeatureWeights:
@@ -78,8 +93,11 @@ def train(
     problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
     start = None if w0 is None else w0.at(X.columns)
     result = problem.minimize(parameters, start, callback)
+    advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
     short = shortfall(result, parameters)
-    return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns)
+    if short is not None and advice is not None:
+        short += f"; {advice}"
+    return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns, advice)
 
 
 @dataclass(frozen=True, eq=False)
