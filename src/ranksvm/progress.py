@@ -12,8 +12,10 @@ from .solvers.result import Iteration
 if TYPE_CHECKING:
     from .kernel.path.following import PathProgress
 
-LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>8}  {}\n"
-HEADER = LINE.format("iteration", "objective", "gap", "step", "products", "seconds", "solver")
+LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>6} {:>8}  {}\n"
+HEADER = LINE.format(
+    "iteration", "objective", "gap", "step", "products", "passes", "seconds", "solver"
+)
 PATH_LINE = "{:>9} {:>12} {:>12} {:>9} {:>12} {:>8}\n"
 PATH_HEADER = PATH_LINE.format("events", "lambda", "I_0", "I_alpha", "I_1", "seconds")
 
@@ -44,6 +46,7 @@ class IterationTable:
                 f"{line.dual_gap:.2e}",
                 f"{line.step:.3g}",
                 line.n_products,
+                line.n_passes,
                 f"{line.seconds:.3f}",
                 line.solver,
             )

@@ -44,6 +44,8 @@ class ArrayMatrix:
     n_stored : int
         Number of stored values.
     columns : Columns
+    n_passes : int
+        How often all of X has been read so far, by this view.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class ArrayMatrix:
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
         self.columns = Columns(self.shape[1]) if columns is None else columns
+        self.n_passes = 0
         self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
@@ -87,19 +90,23 @@ class ArrayMatrix:
 
     def dot(self, w: Vector, n_threads: int = 1) -> Array:
         """Return ``X @ w``, of shape (n_samples,), on the device."""
+        self.n_passes += 1
         return self._rows.dot(self.device.asarray(self._factors * w))
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Array, Array]:
         """Return ``X @ w``, and a bound of the rounding of each element, on the device."""
+        self.n_passes += 1
         return self._rows.dot_within(self.device.asarray(self._factors * w))
 
     def t_dot(self, u: Array, n_threads: int = 1) -> Vector:
         """Return ``X.T @ u``, of shape (n_features,), on the host."""
+        self.n_passes += 1
         product: Vector = self.device.to_host(self._rows.t_dot(u))
         return self._factors * product
 
     def t_dot_squares(self, u: Array, v: Array, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v``, on the host, from one pass over X."""
+        self.n_passes += 1
         product, squares = map(self.device.to_host, self._rows.t_dot_squares(u, v))
         return self._factors * product, self._factors**2 * squares
 
@@ -135,5 +142,6 @@ class ArrayMatrix:
 
         See `ranksvm.arrays.hessian.weight_space_hessian`.
         """
+        self.n_passes += 1
         shift, scale = shift / self._factors, scale * self._factors
         return weight_space_hessian(self._rows, loss, shift, scale, dtype)

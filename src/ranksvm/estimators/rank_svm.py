@@ -111,7 +111,7 @@ class RankSVM(LinearRanker):
     n_iter_ : int
         Number of iterations.
     history_ : list of Iteration
-        Objective, gap, step and seconds of each iteration.
+        Objective, gap, step, passes over X and seconds of each iteration.
     n_pairs_ : int or float
         Number of preference pairs (their weight, if there are weights).
     n_queries_ : int

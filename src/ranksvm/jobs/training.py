@@ -127,6 +127,7 @@ def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
         "status": str(result.status),
         "solver": result.solver,
         "n_iter": result.n_iter,
+        "n_passes": result.n_passes,
         "n_samples": len(rows.labels),
         "n_queries": fit.n_queries,
         "n_pairs": fit.n_pairs,

@@ -34,6 +34,8 @@ class DesignMatrix:
         Number of stored values.
     columns : Columns
         Which features the columns are: all, unless these are many more than the stored values.
+    n_passes : int
+        How often all of X has been read so far, by this view.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class DesignMatrix:
         self.shape = shape
         self.n_stored = n_stored
         self.columns = Columns(shape[1]) if columns is None else columns
+        self.n_passes = 0
         self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
@@ -145,10 +148,12 @@ or float64
 
     def dot(self, w: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ w``, of shape (n_samples,)."""
+        self.n_passes += 1
         return self._products.dot(w, n_threads)
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X @ w``, and a bound of the rounding of each element."""
+        self.n_passes += 1
         return self._products.dot_within(w, n_threads)
 
     def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
@@ -156,10 +161,12 @@ or float64
         if self._squares is None:
             product, self._squares = self.t_dot_squares(u, np.ones(self.shape[0]), n_threads)
             return product
+        self.n_passes += 1
         return self._products.t_dot(u, n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+        self.n_passes += 1
         both = self._products.t_dot_squares(u, v, n_threads)
         return both[:, 0].copy(), both[:, 1].copy()
 
@@ -198,6 +205,7 @@ or float64
 
         See `ranksvm.linear.hessian.weight_space_hessian`.
         """
+        self.n_passes += 1
         return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
 
     def gather(

@@ -39,6 +39,10 @@ class Matrix(Protocol):
         """Number of stored values."""
 
     @property
+    def n_passes(self) -> int:
+        """How often all of X has been read so far; an explicit Hessian counts as once."""
+
+    @property
     def rounding_of_sums(self) -> float:
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
 

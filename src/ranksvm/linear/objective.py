@@ -77,6 +77,11 @@ class LinearObjective:
         return self.X.shape[1]
 
     @property
+    def n_passes(self) -> int:
+        """How often X has been read so far."""
+        return self.X.n_passes
+
+    @property
     def grain(self) -> Vector:
         """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
         return np.sqrt(self.X.column_squares(self.n_threads))

@@ -38,7 +38,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("newton")
+    progress.begin("newton", objective)
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)

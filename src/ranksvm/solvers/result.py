@@ -137,6 +137,10 @@ class Objective(Protocol):
     def n_threads(self) -> int:
         """Threads to use for work on vectors of weights."""
 
+    @property
+    def n_passes(self) -> int:
+        """How often all data have been read so far, which is what a disk or a cluster takes."""
+
     def smoothed(self) -> Objective:
         """Return the same objective with smooth derivatives."""
 
@@ -175,6 +179,9 @@ class Iteration:
         Products with the Hessian so far; an explicit Hessian counts as one.
     n_evaluations : int
         Evaluations of the objective so far, those of the line search included.
+    n_passes : int
+        Passes over X so far, those that confirm the last value included; an explicit Hessian counts
+        as one.
     solver : str
     seconds : float
         Time since the start.
@@ -186,6 +193,7 @@ class Iteration:
     step: float
     n_products: int
     n_evaluations: int
+    n_passes: int
     solver: str
     seconds: float
 
@@ -212,6 +220,11 @@ class SolverResult:
     def n_iter(self) -> int:
         """Number of iterations."""
         return self.history[-1].iteration
+
+    @property
+    def n_passes(self) -> int:
+        """Number of passes over X."""
+        return self.history[-1].n_passes
 
 
 ROUNDING = float(np.finfo(np.float64).eps)
@@ -268,13 +281,17 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
+    _objective: Objective | None = None
+    _passes_before: int = 0
 
-    def begin(self, solver: str) -> None:
+    def begin(self, solver: str, objective: Objective) -> None:
         """Let a solver begin, at weights that it evaluates afresh.
 
         What held up another before it does not count against it.
         """
-        self.solver = solver
+        if self._objective is None:
+            self._passes_before = objective.n_passes
+        self.solver, self._objective = solver, objective
         self.first = len(self.history)
         self.best = None
 
@@ -315,6 +332,7 @@ class Progress:
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
+            n_passes=self.n_passes,
             solver=self.solver,
             seconds=time.perf_counter() - self.started,
         )
@@ -367,6 +385,11 @@ class Progress:
         )
 
     @property
+    def n_passes(self) -> int:
+        """As in `Iteration`."""
+        return 0 if self._objective is None else self._objective.n_passes - self._passes_before
+
+    @property
     def dual_gap(self) -> float:
         """The latest relative gap."""
         return self.history[-1].dual_gap
@@ -382,7 +405,8 @@ class Progress:
         last = self.history[-1]
         if self._confirmed is None:
             value, dual_gap = self._confirm()
-            last = self.history[-1] = replace(last, value=value, dual_gap=dual_gap)
+            last = replace(last, value=value, dual_gap=dual_gap, n_passes=self.n_passes)
+            self.history[-1] = last
             status = self._confirmed_status(status, value, dual_gap)
         assert self._confirmed is not None
         return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)

@@ -48,7 +48,7 @@ def trust_region(
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("trust_region")
+    progress.begin("trust_region", objective)
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     current, metric = current.with_metric()
