@@ -71,6 +71,9 @@ class ArrayMatrix:
         rows = self._rows.centered()
         return self if rows is self._rows else ArrayMatrix(rows, self._factors)
 
+    def copied(self, rows: NDArray[np.int64]) -> None:
+        """Copy nothing: on a device, samples are not drawn."""
+
     def zeros(self) -> Array:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
         return self.device.zeros(self.shape[0], self.device.float64)

@@ -102,6 +102,12 @@ or float64
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
         return DesignMatrix(ScaledColumns(self._products, scale), self.shape, self.n_stored)
 
+    def copied(self, rows: NDArray[np.int64]) -> DesignMatrix:
+        """Copy some rows, dense, in double precision."""
+        d = self.shape[1]
+        copy = self.gather((0, len(rows), rows), (0, d), np.zeros(d), np.ones(d), np.float64)
+        return DesignMatrix.from_array(copy)
+
     def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
         """View several parts of the rows, that share a product with the same weights."""
         shared = DesignMatrix(LastProduct(self._products), self.shape, self.n_stored)

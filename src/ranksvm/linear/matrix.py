@@ -40,6 +40,9 @@ class Matrix(Protocol):
     def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, where scores will be."""
 
+    def copied(self, rows: NDArray[np.int64]) -> Matrix | None:
+        """Copy some rows, dense, as a matrix in its own right; None where samples are of no use."""
+
     def zeros(self) -> Scores:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
 

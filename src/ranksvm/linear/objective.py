@@ -34,6 +34,7 @@ from ..pairs.sweeps import Scores
 from ..solvers.result import Plane
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
+from .samples import Sample
 
 Vector = NDArray[np.float64]
 
@@ -55,6 +56,8 @@ class LinearObjective:
     n_threads : int, default=1
     penalty : Penalty, optional
         R; by default ``0.5 |w|^2``.
+    sample : Sample, optional
+        Rows whose objective is nearly the same.
     """
 
     X: Matrix
@@ -62,6 +65,7 @@ class LinearObjective:
     c: float
     n_threads: int = 1
     penalty: Penalty = SQUARED_NORM
+    sample: Sample | None = None
 
     def with_loss(self, loss: PairLoss) -> LinearObjective:
         """Return the same objective with another loss."""
@@ -107,6 +111,18 @@ class LinearObjective:
         """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
         loss = self.loss.smoothed()
         return self if loss is self.loss else self.with_loss(loss)
+
+    def narrowed(self, ratio: float) -> LinearObjective:
+        """Return this with the width of its smoothing times `ratio`."""
+        return self.with_loss(self.loss.narrowed(ratio))
+
+    @cached_property
+    def sampled(self) -> LinearObjective | None:
+        """The same objective on the sample, if there is one."""
+        if self.sample is None:
+            return None
+        X, pairs = self.sample
+        return replace(self, X=X, loss=replace(self.loss, pairs=pairs), sample=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +250,18 @@ class LinearEvaluation:
 
     def narrowed(self, ratio: float) -> LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
-        objective = self.objective.with_loss(self.objective.loss.narrowed(ratio))
-        return objective.at(self.weights, self.scores)
+        return self.objective.narrowed(ratio).at(self.weights, self.scores)
+
+    @property
+    def width(self) -> float:
+        """The width of the smoothing, 1 if there is none."""
+        return self.objective.loss.smoothing_width
+
+    @property
+    def sampled(self) -> LinearEvaluation | None:
+        """The same weights on the sample, if there is one."""
+        sampled = self.objective.sampled
+        return None if sampled is None else sampled.evaluate(self.weights)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:

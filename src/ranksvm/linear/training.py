@@ -18,7 +18,8 @@ from ..threads import one_blas_thread, resolve_threads
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
-from .solver_choice import SolverChoice, choose_solver
+from .samples import draw_sample
+from .solver_choice import SolverChoice, choose_solver, sample_size
 
 Vector = NDArray[np.float64]
 
@@ -145,8 +146,12 @@ def make_problem(
         preferences, parameters, lambda which: X.pairs(which, parameters.counting, n_threads)
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
-    objective = LinearObjective(X.centered(), loss, c, n_threads)
-    return Problem(objective, n_pairs, choose_solver(X, parameters))
+    X = X.centered()
+    n_sampled = sample_size(X, groups) if parameters.solver == "auto" else 0
+    objective = LinearObjective(
+        X, loss, c, n_threads, sample=draw_sample(X, pairs, n_sampled) if n_sampled else None
+    )
+    return Problem(objective, n_pairs, choose_solver(X, parameters, objective.sample is not None))
 
 
 def weighted_pairs(

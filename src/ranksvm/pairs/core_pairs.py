@@ -42,7 +42,7 @@ class CorePairs:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
         if preferences.pair_weight not in PAIR_WEIGHTS:
             raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
-        self.preferences = preferences
+        self._preferences = preferences
         self.counting = counting
         self.n_threads = n_threads
         self.last_sweep = LastSweep()
@@ -55,6 +55,11 @@ class CorePairs:
             gaps=preferences.pair_weight == "gap",
             n_threads=n_threads,
         )
+
+    @property
+    def preferences(self) -> Preferences:
+        """What the pairs are made of."""
+        return self._preferences
 
     @property
     def groups(self) -> QueryGroups:

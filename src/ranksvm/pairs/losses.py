@@ -150,6 +150,11 @@ class PairLoss(ABC):
         """Return this with the width of its smoothing times `ratio`: itself, if it has none."""
         return self
 
+    @property
+    def smoothing_width(self) -> float:
+        """The width of the smoothing; 1 if there is none."""
+        return 1.0
+
 
 class Hinge(PairLoss):
     """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
@@ -230,6 +235,11 @@ class SmoothedHinge(PairLoss):
     """
 
     width: float = 1.0
+
+    @property
+    def smoothing_width(self) -> float:
+        """The width of the smoothing."""
+        return self.width
 
     def narrowed(self, ratio: float) -> SmoothedHinge:
         """Return the same loss with the width times `ratio`."""

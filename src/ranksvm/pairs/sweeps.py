@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from .preferences import Preferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -132,6 +133,10 @@ class LastSweep:
 
 class Pairs(Protocol):
     """The preference pairs of a data set, where scores live; immutable."""
+
+    @property
+    def preferences(self) -> Preferences:
+        """What the pairs are made of."""
 
     @property
     def groups(self) -> QueryGroups:

@@ -47,7 +47,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     while status is None:
         current = continuation.refine(current, progress.target, trial)
         before = current.distance
-        direction = _newton_step(current, dtype)
+        direction = newton_step(current, dtype)
         progress.n_products += 1
         trial = None
         if direction is not None:
@@ -63,9 +63,14 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     return progress.result(status)
 
 
-def _newton_step(evaluation: Evaluation, dtype: type[np.floating]) -> Vector | None:
-    """Solve for the step; None if the Hessian is not positive definite in this precision."""
-    hessian, scale = evaluation.scaled_hessian(dtype)
+def newton_step(
+    evaluation: Evaluation, dtype: type[np.floating], model: Evaluation | None = None
+) -> Vector | None:
+    """Solve for the step; None if the Hessian is not positive definite in this precision.
+
+    The Hessian is that of the evaluation, or of a `model` of it.
+    """
+    hessian, scale = (model or evaluation).scaled_hessian(dtype)
     diagonal = np.diag(hessian)
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return None

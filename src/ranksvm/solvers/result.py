@@ -72,8 +72,16 @@ class Evaluation(Protocol):
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing, not from the weights."""
 
+    @property
+    def width(self) -> float:
+        """The width of the smoothing: 1 as an objective is smoothed at first."""
+
     def narrowed(self, ratio: float) -> Evaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+
+    @property
+    def sampled(self) -> Evaluation | None:
+        """The objective on the sample at the same weights; None if there is none."""
 
     def image(self, p: Vector) -> Image:
         """Return what the objective needs to know of a direction."""
@@ -139,6 +147,13 @@ class Objective(Protocol):
 
     def smoothed(self) -> Objective:
         """Return the same objective with smooth derivatives."""
+
+    def narrowed(self, ratio: float) -> Objective:
+        """Return this with the width of its smoothing multiplied by `ratio`."""
+
+    @property
+    def sampled(self) -> Objective | None:
+        """Nearly the same function, made of a sample of the data; None if there is none."""
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the objective at w."""
