@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "check.hpp"
+#include "pair_sums/merge.hpp"
+#include "pair_sums/tree.hpp"
 
 namespace ranksvm::tests {
 namespace {
@@ -195,11 +197,43 @@ void test_threads(Random& random) {
   }
 }
 
+// Labels in blocks against a tree of another kind; equal labels, and windows that hold their own
+// document or not.
+template <int K>
+void check_blocks(Random& random) {
+  const auto n = static_cast<std::uint32_t>(random.whole(1, 1 << 13));
+  std::vector<std::uint32_t> label(n), window_end(n);
+  const auto n_levels = (1u << LabelBlocks<K>::kBits) + n;
+  for (auto& rank : label) rank = static_cast<std::uint32_t>(random.whole(0, n_levels - 1));
+  for (auto& end : window_end) end = static_cast<std::uint32_t>(random.whole(0, n));
+  std::sort(window_end.begin(), window_end.end());
+  std::vector<double> v(K * n), found(K * n), expected(K * n);
+  for (double& value : v) value = static_cast<double>(random.whole(-9, 9));
+  const SortedQuery query{n, n_levels, label.data(), window_end.data(), nullptr};
+  const auto columns = [](std::vector<double>& values) {
+    return reinterpret_cast<Columns<K>*>(values.data());
+  };
+  MergeSums<K, false, 1 << LabelBlocks<K>::kBits> in_blocks;
+  TreeSums<K, false> tree;
+  in_blocks.upper(query, columns(v), columns(found));
+  tree.upper(query, columns(v), columns(expected));
+  CHECK(found == expected);
+  in_blocks.lower(query, columns(v), columns(found));
+  tree.lower(query, columns(v), columns(expected));
+  CHECK(found == expected);
+}
+
+void test_blocks(Random& random) {
+  check_blocks<1>(random);
+  check_blocks<2>(random);
+}
+
 }  // namespace
 
 void test_sweeps(double seconds) {
-  repeat(seconds / 2, test_against_pairs);
-  repeat(seconds / 2, test_threads);
+  repeat(seconds / 3, test_against_pairs);
+  repeat(seconds / 3, test_threads);
+  repeat(seconds / 3, test_blocks);
 }
 
 }  // namespace ranksvm::tests

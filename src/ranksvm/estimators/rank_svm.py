@@ -64,7 +64,8 @@ class RankSVM(LinearRanker):
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); for the hinge loss
-          it begins with planes, and turns to Newton steps where they do not get on.
+          it begins with planes, and turns to Newton steps where they do not get on; very long
+          queries begin with a sample of their rows (`ranksvm.solvers.samples_first`).
 
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.
