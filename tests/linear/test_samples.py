@@ -31,6 +31,7 @@ def small(monkeypatch):
     monkeypatch.setattr(solver_choice, "LEAST_SAMPLE", 80)
     monkeypatch.setattr(solver_choice, "ROWS_PER_FEATURE", 1)
     monkeypatch.setattr(solver_choice, "LARGEST_SHARE", 0.5)
+    monkeypatch.setattr(solver_choice, "NUMBERS_PER_ROW", 100)
 
 
 def noisy(n, d, seed=0, exponent=1):
@@ -263,7 +264,8 @@ def test_where_a_sample_pays():
     assert size(220_000, 2) == 20_000
     assert size(2_000_000, 2) == 40_000
     assert size(400_000, 41) == 0  # features
-    assert size(400_000, 39) == 39_000
-    assert size(400_000, 39, density=0.5) == 0
+    assert size(400_000, 29) == 0  # memory
+    assert size(400_000, 27) == 27_000
+    assert size(400_000, 27, density=0.5) == 0
     assert size(400_000, 2, query=100) == 0  # short queries
     assert size(400_000, 2, query=20_000) == 20_000

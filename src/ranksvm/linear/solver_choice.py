@@ -30,7 +30,7 @@ Vector = NDArray[np.float64]
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": trust_region}
 
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
-LARGEST_SHARE = 0.1  # of the rows
+LARGEST_SHARE, NUMBERS_PER_ROW = 0.1, 2  # of a sample, in shares and rows of all data
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,14 @@ def sample_size(X: Matrix, groups: QueryGroups) -> int:
 
     The Hessian of so many rows for each feature is right to a few hundredths, and steps by it bring
     the gap down a thousandfold. A sample has to be a small part of the rows, those of short queries
-    included, and of the stored values, since it is dense.
+    included, and of the stored values, since it is dense; and to take but little memory.
     """
     n, d = X.shape
     n_long = rows_in_long_queries(groups)
-    n_rows = max(LEAST_SAMPLE, ROWS_PER_FEATURE * d, n_long // 50)
+    n_rows = max(LEAST_SAMPLE, ROWS_PER_FEATURE * d, n_long // max(50, d))
     n_copied = n_rows + n - n_long
-    pays = n_copied <= LARGEST_SHARE * n and n_copied * d <= LARGEST_SHARE * X.n_stored
+    most_numbers = min(LARGEST_SHARE * X.n_stored, NUMBERS_PER_ROW * n)
+    pays = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
     return n_rows if pays else 0
 
 
