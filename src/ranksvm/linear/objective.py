@@ -31,9 +31,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
-from ..solvers.result import Plane
+from ..solvers.result import NewtonSystem, Plane
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
+from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
 
@@ -55,6 +56,8 @@ class LinearObjective:
     n_threads : int, default=1
     penalty : Penalty, optional
         R; by default ``0.5 |w|^2``.
+    rows : RowSpace, optional
+        Of X: where to find Newton steps for that penalty, if not by the Hessian in weight space.
     """
 
     X: Matrix
@@ -62,6 +65,7 @@ class LinearObjective:
     c: float
     n_threads: int = 1
     penalty: Penalty = SQUARED_NORM
+    rows: RowSpace | None = None
 
     def with_loss(self, loss: PairLoss) -> LinearObjective:
         """Return the same objective with another loss."""
@@ -301,6 +305,16 @@ class LinearEvaluation:
             self.objective.penalty.curvature(self.weights) * scale**2
         )
         return scaled, scale
+
+    def newton_system(self, dtype: type[np.floating] = np.float64) -> NewtonSystem:
+        """Form the equations of a Newton step, for standardised features or in row space."""
+        rows = self.objective.rows
+        if rows is None:
+            hessian, scale = self.scaled_hessian(dtype)
+            return NewtonSystem(hessian, scale * self.gradient, lambda y: scale * y)
+        hessian, scale = rows.scaled_hessian(self._smooth_loss, self.objective.c, dtype)
+        gradient = scale * rows.from_weights(self.gradient)
+        return NewtonSystem(hessian, gradient, lambda y: rows.to_weights(scale * y))
 
     def along(self, p: Vector, image: Scores | None = None) -> Line:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""

@@ -12,6 +12,7 @@ from ..solvers import (
     Objective,
     Progress,
     SolverResult,
+    Status,
     bundle,
     newton,
     planes_first,
@@ -20,9 +21,18 @@ from ..solvers import (
 )
 from .matrix import Matrix
 from .parameters import Parameters
+from .row_space import DENSE, RowSpace
 
 Vector = NDArray[np.float64]
-SMOOTH_SOLVERS = {"newton": newton, "trust_region": trust_region}
+MOST_FEATURES = 8192
+
+
+def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
+    """Minimise by Newton steps of an objective that knows its row space."""
+    return newton(objective, w0, progress, name="row_space")
+
+
+SMOOTH_SOLVERS = {"newton": newton, "row_space": row_space, "trust_region": trust_region}
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,11 @@ class SolverChoice:
     kinks: bool
     fallback: str = ""
     n_planes: int = 0
+
+    @property
+    def in_row_space(self) -> bool:
+        """Whether the objective has to know its row space."""
+        return "row_space" in (self.name, self.fallback)
 
     def minimize(
         self,
@@ -51,7 +66,10 @@ class SolverChoice:
         minimize = SMOOTH_SOLVERS[self.name]
         if self.kinks:
             return planes_last(minimize, objective, w0, progress, planes=planes)
-        return minimize(objective, w0, progress)
+        result = minimize(objective, w0, progress)
+        if self.name == "row_space" and result.status is Status.STALLED:
+            return trust_region(objective, result.weights, progress)
+        return result
 
 
 def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
@@ -61,7 +79,8 @@ def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, whatever the data are
     like, against some 300 products with the Hessian, of two passes over the stored values each;
     well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
-    considered, for its memory.
+    considered, for its memory. With fewer rows than features, it is that of the space of the rows
+    that counts (`ranksvm.linear.row_space`).
 
     The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
     or bad scales make it hard. Planes begin (`planes_first`), unless the Newton steps cost less
@@ -72,13 +91,24 @@ def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     n, d = X.shape
-    newton_step = n * d**2 / 10 + d**3 / 30
     n_steps, n_products = (10, 1000) if kinks else (6, 300)
-    explicit = d <= 8192 and n_steps * newton_step <= n_products * 2 * X.n_stored
-    smooth = "newton" if explicit else "trust_region"
+    smooth, cost = _newton_costs(X, n_steps)
+    if cost > n_products * 2 * X.n_stored:
+        smooth = "trust_region"
     if not kinks:
         return SolverChoice(smooth, kinks)
-    n_planes = n_steps * newton_step / (2 * X.n_stored + 40 * n)
-    if explicit and n_planes < 20 and n >= 1000:
+    n_planes = cost / (2 * X.n_stored + 40 * n)
+    if smooth != "trust_region" and n_planes < 20 and n >= 1000:
         return SolverChoice(smooth, kinks)
     return SolverChoice("auto", kinks, smooth, int(np.clip(n_planes, 100, 200)))
+
+
+def _newton_costs(X: Matrix, n_steps: int) -> tuple[str, float]:
+    """Return the cheaper of the two kinds of Newton steps, and what it costs in multiplications."""
+    n, d = X.shape
+    if n < d and RowSpace.suits(X):
+        is_dense = X.n_stored >= DENSE * n * d
+        gram = n**2 * d / 20 if is_dense else n * X.n_stored
+        return "row_space", gram + n_steps * (2 * n**3 / 15 + 4 * X.n_stored)
+    cost = n_steps * (n * d**2 / 10 + d**3 / 30)
+    return "newton", cost if d <= MOST_FEATURES else np.inf

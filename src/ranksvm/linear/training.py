@@ -18,6 +18,7 @@ from ..threads import one_blas_thread, resolve_threads
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
+from .row_space import RowSpace
 from .solver_choice import SolverChoice, choose_solver
 
 Vector = NDArray[np.float64]
@@ -115,6 +116,8 @@ class Problem:
         )
         objective = self.objective
         start = np.zeros(objective.size) if w0 is None else w0
+        if objective.rows is not None and start.any():
+            start = objective.rows.projected(start)
         if planes is None:
             planes = CuttingPlanes(objective.size, objective.n_threads)
         gap = np.inf
@@ -145,8 +148,9 @@ def make_problem(
         preferences, parameters, lambda which: X.pairs(which, parameters.counting, n_threads)
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
-    objective = LinearObjective(X.centered(), loss, c, n_threads)
-    return Problem(objective, n_pairs, choose_solver(X, parameters))
+    X, choice = X.centered(), choose_solver(X, parameters)
+    rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
+    return Problem(LinearObjective(X, loss, c, n_threads, rows=rows), n_pairs, choice)
 
 
 def weighted_pairs(

@@ -13,7 +13,9 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 
-def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
+def newton(
+    objective: Objective, w0: Vector, progress: Progress | None = None, *, name: str = "newton"
+) -> SolverResult:
     """Minimise by Newton steps.
 
     While the duality gap exceeds what is asked for:
@@ -32,13 +34,15 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
         When to stop, and the record, which may hold earlier iterations of another solver.
+    name : str, default="newton"
+        What the history calls it.
 
     Returns
     -------
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("newton")
+    progress.begin(name)
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
@@ -65,17 +69,16 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
 
 def _newton_step(evaluation: Evaluation, dtype: type[np.floating]) -> Vector | None:
     """Solve for the step; None if the Hessian is not positive definite in this precision."""
-    hessian, scale = evaluation.scaled_hessian(dtype)
+    hessian, gradient, to_weights = evaluation.newton_system(dtype)
     diagonal = np.diag(hessian)
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return None
     to_unit: Vector = 1 / np.sqrt(diagonal)
     hessian *= to_unit
     hessian *= to_unit[:, np.newaxis]
-    to_weights: Vector = scale * to_unit
     try:
         factor = np.asarray(np.linalg.cholesky(hessian), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    direction: Vector = to_weights * _core.cholesky_solve(factor, -to_weights * evaluation.gradient)
-    return direction if direction @ evaluation.gradient < 0 else None
+    step: Vector = to_unit * _core.cholesky_solve(factor, -to_unit * gradient)
+    return to_weights(step) if step @ gradient < 0 else None

@@ -26,6 +26,14 @@ class Plane(NamedTuple):
     grain: Vector
 
 
+class NewtonSystem(NamedTuple):
+    """Hessian ``B'HB`` and gradient ``B'r`` by coordinates y of the step ``B y``, and the map B."""
+
+    hessian: NDArray[np.float64]
+    gradient: Vector
+    to_weights: Callable[[Vector], Vector]
+
+
 class Evaluation(Protocol):
     """An objective at given weights: immutable, every part computed at most once."""
 
@@ -84,8 +92,8 @@ class Evaluation(Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
 
-    def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
-        """Return ``diag(scale) Hessian diag(scale)`` and scale."""
+    def newton_system(self, dtype: type[np.floating]) -> NewtonSystem:
+        """Return the equations of a Newton step; `dtype` is the precision that is enough."""
 
     def along(self, p: Vector, image: Image | None = None) -> Line:
         """Restrict the objective to the line through the weights along p.
