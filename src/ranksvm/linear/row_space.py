@@ -40,6 +40,7 @@ MOST_ROWS = 8192
 DENSE = 0.1  # share of stored values from which matrix products of all are faster
 _BLOCK_BYTES = 1 << 20
 _TINY = 1e-280
+_RIDGE = 1e-13  # likewise
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
 
 
@@ -86,8 +87,21 @@ class RowSpace:
         )
 
     @cached_property
+    def _gram(self) -> Floats:
+        return gram_matrix(self.X, self.n_threads)
+
+    @cached_property
     def _factor(self) -> _Factor:
-        return _factor(gram_matrix(self.X, self.n_threads))
+        return _factor(self._gram)
+
+    @cached_property
+    def inverse(self) -> tuple[Floats, float]:
+        """The inverse of ``Z Z'`` and a hair more, and that hair over ten."""
+        ridge = _RIDGE * float(self._gram.diagonal().max())
+        matrix = self._gram.copy()
+        matrix[np.diag_indices_from(matrix)] += ridge
+        with one_blas_thread():
+            return np.linalg.inv(matrix), 10 * ridge
 
     @property
     def rank(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.losses import SmoothedHinge
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -19,7 +20,9 @@ from ..solvers import (
     planes_last,
     trust_region,
 )
+from .interior_point import interior_point, suits
 from .matrix import Matrix
+from .objective import LinearObjective
 from .parameters import Parameters
 from .row_space import DENSE, RowSpace
 
@@ -28,7 +31,11 @@ MOST_FEATURES = 8192
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
-    """Minimise by Newton steps of an objective that knows its row space."""
+    """Minimise an objective that knows its row space."""
+    assert isinstance(objective, LinearObjective)
+    progress = progress or Progress()
+    if isinstance(objective.loss, SmoothedHinge) and suits(objective.loss):
+        return interior_point(objective, progress)
     return newton(objective, w0, progress, name="row_space")
 
 
