@@ -54,11 +54,15 @@ class RankSVM(LinearRanker):
         - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
         - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
         - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
-    solver : {"auto", "newton", "trust_region", "bundle", "cutting_planes"}, default="auto"
+    solver : {"auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes"}, \
+default="auto"
         All reach the same optimum; they differ in speed:
 
         - "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
           not impressed by their scales;
+        - "row_space" works with the n x n dot products of the rows: best with fewer rows than
+          features, whatever C and scales are; Newton steps for the squared hinge, an interior-point
+          method for the hinge; on the CPU, for at most 8,192 rows;
         - "trust_region" uses conjugate gradients: best with many sparse features;
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;

@@ -111,13 +111,13 @@ class _Point:
         return float(total) / max(2 * len(self.slopes), 1)
 
     def room_along(self, direction: _Direction) -> float:
-        """Return the step that leads to the first bound."""
+        """Return the step that leads to the first bound: 0 if numbers are beyond floating point."""
         moves = (direction.slopes, -direction.slopes, direction.low, direction.high)
         values = (self.slopes, self.room, self.low, self.high)
-        fastest = max(
-            float(np.max(-move / value)) for move, value in zip(moves, values, strict=True)
-        )
-        return 1 / fastest if fastest > 0 else np.inf
+        fastest = np.max([(-move / value).max() for move, value in zip(moves, values, strict=True)])
+        if np.isnan(fastest):
+            return 0.0
+        return float(1 / fastest) if fastest > 0 else np.inf
 
     def moved(self, direction: _Direction, step: float) -> _Point:
         """Return the point at a step."""
@@ -143,7 +143,8 @@ class _Problem:
     @classmethod
     def of(cls, objective: LinearObjective) -> _Problem:
         loss, rows = objective.loss, objective.rows
-        assert isinstance(loss.pairs, CorePairs) and rows is not None
+        assert isinstance(loss.pairs, CorePairs)
+        assert rows is not None
         pairs = ExplicitPairs.of(loss.pairs.preferences)
         hinge = Hinge(loss.pairs, loss.margin)
         return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
@@ -158,7 +159,8 @@ class _Problem:
     def interior(self, slopes: Vector, scores: Vector) -> _Point:
         """Return a point with these slopes, and multipliers that make all products the same."""
         room = self.upper - slopes
-        product = float(np.abs(self.lacking(scores)).mean()) * float(slopes.mean())
+        between = float(np.sqrt(slopes * self.upper).mean())
+        product = float(np.abs(self.lacking(scores)).mean()) * between
         return _Point(slopes, room, product / slopes, product / room)
 
     def lacking(self, scores: Vector) -> Vector:
@@ -176,9 +178,7 @@ class _Problem:
         scores = X.dot(weights, n_threads)
         at = self.hinge.evaluate(scores)
         offset = self.hinge.margin * float(slopes.sum()) / c
-        rounding = relative_rounding(len(scores)) * float(
-            np.linalg.norm(self.pairs.degree(slopes))
-        )
+        rounding = relative_rounding(len(scores)) * float(np.linalg.norm(self.pairs.degree(slopes)))
         loss = replace(
             at,
             gradient=-balance / c,
@@ -221,6 +221,8 @@ class _System:
     @classmethod
     def of(cls, problem: _Problem, point: _Point, scores: Vector) -> _System | None:
         """Factorise; None where numbers are beyond floating point."""
+        if not problem.rows.is_finite:
+            return None
         inverse, least = problem.rows.inverse
         ratio = point.low / point.slopes + point.high / point.room
         weights = 1 / np.maximum(ratio, least)
@@ -230,7 +232,7 @@ class _System:
         matrix *= to_unit
         matrix *= to_unit[:, np.newaxis]
         try:
-            factor = np.linalg.cholesky(matrix)
+            factor = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
         residual = problem.lacking(scores) + point.low - point.high

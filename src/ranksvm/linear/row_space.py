@@ -51,6 +51,11 @@ class _Factor(NamedTuple):
     L: Floats
     pivots: NDArray[np.int64]
 
+    @classmethod
+    def empty(cls, n_samples: int) -> _Factor:
+        nothing = np.zeros((n_samples, 0))
+        return cls(DesignMatrix.from_array(nothing), nothing[:0], np.zeros(0, dtype=np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
@@ -92,7 +97,13 @@ class RowSpace:
 
     @cached_property
     def _factor(self) -> _Factor:
-        return _factor(self._gram)
+        return _factor(self._gram) if self.is_finite else _Factor.empty(self.X.shape[0])
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the dot products are within floating point."""
+        largest = float(self._gram.diagonal().max())
+        return bool(_TINY < largest < 1 / _TINY and np.isfinite(self._gram).all())
 
     @cached_property
     def inverse(self) -> tuple[Floats, float]:
@@ -101,7 +112,7 @@ class RowSpace:
         matrix = self._gram.copy()
         matrix[np.diag_indices_from(matrix)] += ridge
         with one_blas_thread():
-            return np.linalg.inv(matrix), 10 * ridge
+            return np.asarray(np.linalg.inv(matrix), dtype=np.float64), 10 * ridge
 
     @property
     def rank(self) -> int:
@@ -194,11 +205,9 @@ def _sparse_gram(X: DesignMatrix, shift: Vector, n_threads: int) -> Floats:
 def _factor(gram: Floats) -> _Factor:
     from scipy.linalg.lapack import dpstrf
 
-    largest = float(gram.diagonal().max())
-    rank, order = 0, np.arange(1, len(gram) + 1)
-    if np.isfinite(gram).all() and largest > _TINY:
-        with one_blas_thread():
-            gram, order, rank, _ = dpstrf(gram, tol=_RANK * largest, lower=True)
+    with one_blas_thread():
+        least = _RANK * float(gram.diagonal().max())
+        gram, order, rank, _ = dpstrf(gram, tol=least, lower=True)
     F = np.zeros((len(gram), rank))
     pivots = order.astype(np.int64) - 1
     F[pivots] = np.tril(gram[:, :rank])

@@ -92,14 +92,18 @@ def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
     or bad scales make it hard. Planes begin (`planes_first`), unless the Newton steps cost less
     than 20 of them. A plane costs two passes, and a sweep that takes the time of some 40
-    multiplications per row. With few rows planes always begin, since they are more exact.
+    multiplications per row. With few rows planes always begin, since they are more exact; but not
+    where the interior-point method in the space of the rows, which C and scales hardly hold up,
+    costs less than 500 of them, products of planes with each other included.
     """
     kinks = parameters.loss == "hinge"
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     n, d = X.shape
-    n_steps, n_products = (10, 1000) if kinks else (6, 300)
-    smooth, cost = _newton_costs(X, n_steps)
+    n_products = 1000 if kinks else 300
+    smooth, cost = _newton_costs(X, kinks)
+    if kinks and smooth == "row_space" and cost < 500 * (2 * X.n_stored + 40 * n + 100 * d):
+        return SolverChoice(smooth, kinks)
     if cost > n_products * 2 * X.n_stored:
         smooth = "trust_region"
     if not kinks:
@@ -110,12 +114,23 @@ def choose_solver(X: Matrix, parameters: Parameters) -> SolverChoice:
     return SolverChoice("auto", kinks, smooth, int(np.clip(n_planes, 100, 200)))
 
 
-def _newton_costs(X: Matrix, n_steps: int) -> tuple[str, float]:
+def _newton_costs(X: Matrix, kinks: bool) -> tuple[str, float]:
     """Return the cheaper of the two kinds of Newton steps, and what it costs in multiplications."""
     n, d = X.shape
     if n < d and RowSpace.suits(X):
-        is_dense = X.n_stored >= DENSE * n * d
-        gram = n**2 * d / 20 if is_dense else n * X.n_stored
-        return "row_space", gram + n_steps * (2 * n**3 / 15 + 4 * X.n_stored)
+        return "row_space", _row_space_cost(X, kinks)
+    n_steps = 10 if kinks else 6
     cost = n_steps * (n * d**2 / 10 + d**3 / 30)
     return "newton", cost if d <= MOST_FEATURES else np.inf
+
+
+def _row_space_cost(X: Matrix, kinks: bool) -> float:
+    """Count the dot products of the rows, and 6 Newton or 25 interior-point steps.
+
+    The latter take some 100 multiplications for each pair, of which there may be ``n^2 / 2``.
+    """
+    n, d = X.shape
+    gram = n**2 * d / 20 if X.n_stored >= DENSE * n * d else n * X.n_stored
+    if kinks:
+        return gram + 25 * (50 * n**2 + n**3 / 30 + 2 * X.n_stored)
+    return gram + 6 * (2 * n**3 / 15 + 4 * X.n_stored)

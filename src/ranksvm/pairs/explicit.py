@@ -71,5 +71,4 @@ class ExplicitPairs:
         return matrix
 
     def _sum(self, rows: NDArray[np.int64], values: Vector) -> Vector:
-        total: Vector = np.bincount(rows, values, self.n_samples)
-        return total
+        return np.bincount(rows, values, self.n_samples).astype(np.float64, copy=False)
