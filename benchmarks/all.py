@@ -26,6 +26,7 @@ from benchmarks.harness import machine_line, table_lines
 from benchmarks.report import FOLDER
 
 COMMANDS = (
+    "row_space",
     "airola_fig1 --rows 64000 --limit 10",
     "lee_lin_convergence",
     "lee_lin_dual",
