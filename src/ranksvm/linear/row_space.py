@@ -178,7 +178,8 @@ def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
 
     def product(columns: tuple[int, int]) -> Floats:
         block = X.gather((0, n, None), columns, shift, ones, np.float64)
-        return np.asarray(block @ block.T, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # of each thread; see `is_finite`
+            return np.asarray(block @ block.T, dtype=np.float64)
 
     gram = np.zeros((n, n))
     width = max(_BLOCK_BYTES // (8 * n), 512)
