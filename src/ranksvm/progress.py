@@ -51,6 +51,31 @@ class IterationTable:
         stream.flush()
 
 
+class WorkNotes:
+    """Prints sentences on how far some work is: the first at once, then one a second at most.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where to; standard error by default.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._start = time.perf_counter()
+        self._next = 0.0
+
+    def __call__(self, text: str) -> None:
+        """Print a sentence, unless it comes too soon after another."""
+        seconds = time.perf_counter() - self._start
+        if seconds < self._next:
+            return
+        stream = self._stream or sys.stderr
+        self._next = seconds + 1.0
+        stream.write(f"{seconds:8.1f} s  {text}\n")
+        stream.flush()
+
+
 class FitCounter:
     """Counts trainings in a line that it writes over and over; threads may share it.
 

@@ -136,7 +136,7 @@ def _train(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
-    from ..progress import IterationTable
+    from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
     if kernel is not None and args.device != "cpu":
@@ -147,7 +147,7 @@ def _train(args: argparse.Namespace) -> None:
 
         check_picture(args.plot)
     rows = read_rows(args)
-    table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
+    shown = sys.stderr.isatty() and not args.quiet
     fit, model = train_on_rows(
         rows,
         parameters,
@@ -155,7 +155,8 @@ def _train(args: argparse.Namespace) -> None:
         scale=args.scale,
         device=args.device,
         max_memory=args.max_memory,
-        callback=table,
+        callback=IterationTable() if shown else None,
+        note=WorkNotes() if shown else None,
     )
     save_model(model, args.model)
     say(args, summary(fit, rows))

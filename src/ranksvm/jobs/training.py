@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ def train_on_rows(
     device: str = "cpu",
     max_memory: float = 4e9,
     callback: Callback | None = None,
+    note: Callable[[str], object] | None = None,
 ) -> tuple[Fit, Model]:
     """Train a ranker on the rows of a file.
 
@@ -47,6 +49,8 @@ def train_on_rows(
         As for `KernelRankSVM`.
     callback : callable, optional
         As for `ranksvm.linear.training.train`.
+    note : callable, optional
+        Called with what a kernel takes, before it is computed, and with how far that is.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def train_on_rows(
     if kernel is None:
         fit, model = _train_linear(rows, parameters, factors, device, callback)
     else:
-        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback)
+        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback, note)
     warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
@@ -96,10 +100,13 @@ def _train_kernel(
     kernel: Kernel,
     max_memory: float,
     callback: Callback | None,
+    note: Callable[[str], object] | None,
 ) -> tuple[Fit, KernelModel]:
     from ..kernel.factor import KernelFactor
-    from ..kernel.training import train_kernel
+    from ..kernel.training import cost_of, train_kernel
 
+    if note is not None:
+        note(cost_of(kernel, len(rows.labels), parameters, max_memory))
     X = multiplied(rows.X, factors)
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
@@ -109,9 +116,9 @@ def _train_kernel(
         parameters=parameters,
         sample_weight=rows.cost,
         callback=callback,
+        note=note,
     )
-    support, coef = factor.dual_coef(fit.result.weights)
-    return fit, KernelModel(kernel, X[support], coef, factors)
+    return fit, KernelModel(kernel, X[fit.support], fit.dual_coef, factors)
 
 
 def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
-    trial: Trial | None = None
+    trial: Trial[Evaluation] | None = None
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
         current = continuation.refine(current, progress.target, trial)

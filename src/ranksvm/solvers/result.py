@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ Vector = NDArray[np.float64]
 # What an objective needs to know of a direction, linear in it: of NumPy, or of the library of a
 # device, whose arrays have the same operators.
 Image: TypeAlias = NDArray[np.float64]
+P = TypeVar("P", bound="Point")
+P_co = TypeVar("P_co", bound="Point", covariant=True)
 
 
 class Plane(NamedTuple):
@@ -26,8 +28,8 @@ class Plane(NamedTuple):
     grain: Vector
 
 
-class Evaluation(Protocol):
-    """An objective at given weights: immutable, every part computed at most once."""
+class Point(Protocol):
+    """An objective at given weights, with its certificate: all that a record needs to know."""
 
     @property
     def weights(self) -> Vector:
@@ -36,10 +38,6 @@ class Evaluation(Protocol):
     @property
     def value(self) -> float:
         """The objective."""
-
-    @property
-    def gradient(self) -> Vector:
-        """The gradient, of the shape of the weights."""
 
     @property
     def distance(self) -> float:
@@ -52,10 +50,6 @@ class Evaluation(Protocol):
     @property
     def lower_bound(self) -> float:
         """A lower bound of the minimum, whatever rounding has done to what it is made of."""
-
-    @property
-    def plane(self) -> Plane:
-        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
 
     @property
     def rounding(self) -> float:
@@ -72,8 +66,20 @@ class Evaluation(Protocol):
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing, not from the weights."""
 
-    def narrowed(self, ratio: float) -> Evaluation:
+    def narrowed(self: P, ratio: float) -> P:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+
+
+class Evaluation(Point, Protocol):
+    """An objective at given weights: immutable, every part computed at most once."""
+
+    @property
+    def gradient(self) -> Vector:
+        """The gradient, of the shape of the weights."""
+
+    @property
+    def plane(self) -> Plane:
+        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
 
     def image(self, p: Vector) -> Image:
         """Return what the objective needs to know of a direction."""
@@ -87,7 +93,7 @@ class Evaluation(Protocol):
     def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
         """Return ``diag(scale) Hessian diag(scale)`` and scale."""
 
-    def along(self, p: Vector, image: Image | None = None) -> Line:
+    def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
         `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
@@ -95,7 +101,7 @@ class Evaluation(Protocol):
         """
 
 
-class Trial(Protocol):
+class Trial(Protocol[P_co]):
     """A point on a line."""
 
     @property
@@ -111,18 +117,18 @@ class Trial(Protocol):
         """What the step 1 would gain on a parabola with its vertex there."""
 
     @property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> P_co:
         """The objective there."""
 
 
-class Line(Protocol):
+class Line(Protocol[P_co]):
     """An objective restricted to a line."""
 
     @property
     def slope(self) -> float:
         """The derivative at the start."""
 
-    def trial(self, step: float) -> Trial:
+    def trial(self, step: float) -> Trial[P_co]:
         """Return the point at a step."""
 
 
@@ -247,7 +253,7 @@ class Progress:
         As in `Iteration`.
     history : list of Iteration
     lower_bound : float
-    best : Evaluation or None
+    best : Point or None
         Of the present solver.
     solver : str
     first : int
@@ -262,7 +268,7 @@ class Progress:
     n_evaluations: int = 1
     history: list[Iteration] = field(default_factory=list)
     lower_bound: float = -np.inf
-    best: Evaluation | None = None
+    best: Point | None = None
     solver: str = ""
     first: int = 0
     started: float = field(default_factory=time.perf_counter)
@@ -279,7 +285,7 @@ class Progress:
         self.best = None
 
     def record(
-        self, evaluation: Evaluation, step: float, lower_bound: float | None = None
+        self, evaluation: Point, step: float, lower_bound: float | None = None
     ) -> Status | None:
         """Add a line to the history; return a status if this is the end.
 
@@ -329,7 +335,7 @@ class Progress:
         return dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY))
 
     def _status(
-        self, evaluation: Evaluation, value: float, dual_gap: float, iteration: int
+        self, evaluation: Point, value: float, dual_gap: float, iteration: int
     ) -> Status | None:
         if self._is_small(value, dual_gap):
             return Status.CONVERGED
@@ -351,7 +357,7 @@ class Progress:
             return Status.CONVERGED
         return Status.STALLED if status is Status.CONVERGED else status
 
-    def _stands_still(self, evaluation: Evaluation) -> bool:
+    def _stands_still(self, evaluation: Point) -> bool:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
         if len(self._trace) - self.first <= patience:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .result import Evaluation, Trial
+from .result import P, Trial
 
 EASY, HARD = 3, 6  # steps at a width
 EMPTY = 0.03
@@ -23,7 +23,7 @@ class Continuation:
         self._is_first = True
 
     @staticmethod
-    def start(evaluation: Evaluation, lower_bound: float) -> Evaluation:
+    def start(evaluation: P, lower_bound: float) -> P:
         """Return the evaluation with as wide a smoothing as does not undo what has been reached.
 
         That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
@@ -43,9 +43,7 @@ class Continuation:
             return best
         return _narrowed_to(first, 0.1 * value)
 
-    def refine(
-        self, evaluation: Evaluation, target: float, trial: Trial | None = None
-    ) -> Evaluation:
+    def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
         `target` is the gap to reach. No smoothing is narrower than that needs. `trial` is the exact
@@ -73,7 +71,7 @@ class Continuation:
         return narrowed if narrowed.smoothing < smoothing else evaluation
 
 
-def _narrowed_to(evaluation: Evaluation, smoothing: float) -> Evaluation:
+def _narrowed_to(evaluation: P, smoothing: float) -> P:
     while evaluation.smoothing > smoothing:
         narrowed = evaluation.narrowed(0.1)
         if narrowed.smoothing >= evaluation.smoothing:
