@@ -237,6 +237,11 @@ class LinearEvaluation:
         objective = self.objective.with_loss(self.objective.loss.narrowed(ratio))
         return objective.at(self.weights, self.scores)
 
+    def foreseen(self, ratio: float) -> LinearEvaluation:
+        """Return the model of the narrowed smoothing if what is smoothed now stays so."""
+        loss = self.objective.loss.foreseen(self._smooth_loss, self.scores, ratio)
+        return replace(self, loss=loss, known_slope=None)
+
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
         if not isinstance(self.loss, SmoothEvaluation):

@@ -18,7 +18,8 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
 
     While the duality gap exceeds what is asked for:
 
-    1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
+    1. narrow the smoothing of a loss with kinks, if that is what holds the gap, and step to where
+       the minimum is then, if the pairs on the smoothed part stay the same (:eq:`foreseen`),
     2. form the Hessian and scale its diagonal to one,
     3. factorise it (Cholesky) and solve for the Newton step (:eq:`newton-step`),
     4. search along the step; a trial costs a sweep over the scores, no pass over X.
@@ -39,16 +40,23 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     """
     progress = progress or Progress()
     progress.begin("newton")
-    continuation = Continuation()
+    continuation = Continuation(foresees=True)
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
     trial: Trial | None = None
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
-        current = continuation.refine(current, progress.target, trial)
+        refined = continuation.refine(current, progress.target, trial)
+        direction = None
+        if refined is not current and trial is not None:
+            direction = _newton_step(current.foreseen(continuation.ratio), dtype)
+            progress.n_products += 1
+        current = refined
         before = current.distance
-        direction = _newton_step(current, dtype)
-        progress.n_products += 1
+        foreseen = direction is not None and bool(direction @ current.gradient < 0)
+        if not foreseen:
+            direction = _newton_step(current, dtype)
+            progress.n_products += 1
         trial = None
         if direction is not None:
             trial, n_trials = line_search(current.along(direction))
@@ -56,9 +64,10 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
         if trial is not None:
             current = trial.evaluation
             status = progress.record(current, trial.step)
-        elif dtype is np.float64:
+        elif dtype is np.float64 and not foreseen:
             status = Status.STALLED
-        if trial is None or (trial.step > 0.5 and current.distance > 0.1 * before):
+        little = trial is not None and trial.step > 0.5 and current.distance > 0.1 * before
+        if trial is None or (little and not foreseen):
             dtype = np.float64
     return progress.result(status)
 

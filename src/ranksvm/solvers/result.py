@@ -75,6 +75,12 @@ class Evaluation(Protocol):
     def narrowed(self, ratio: float) -> Evaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
 
+    def foreseen(self, ratio: float) -> Evaluation:
+        """Return the model of the narrowed smoothing if what is smoothed now stays so.
+
+        Gradient and Hessian are those of the model.
+        """
+
     def image(self, p: Vector) -> Image:
         """Return what the objective needs to know of a direction."""
 
