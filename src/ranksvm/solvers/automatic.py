@@ -32,8 +32,15 @@ def planes_first(
 
     On well-scaled data, planes with a line search are hard to beat; on others they hardly move. So
     planes begin, and have to show that they will end within about as much work as the other solver
-    takes. Otherwise that one takes over, at the best point so far and with the lower bound of the
-    planes. The work is thus at most about twice that of the better of the two.
+    takes:
+
+    - after a fifth of that work their bound must be a thousandth of the value,
+    - beyond that work, what the latest planes gained must, if it goes on so, lead to the end before
+      it is twice that work.
+
+    Otherwise the other solver takes over, at the best point so far and with the lower bound of the
+    planes, which stay; where it comes to a stand, planes go on (`planes_last`). The work is thus at
+    most about twice that of the better of the two.
 
     Parameters
     ----------
@@ -105,15 +112,16 @@ def planes_last(
 
 def _promising(progress: Progress, n_planes: int) -> bool:
     history = progress.history
-    if len(history) <= max(LEAST_PLANES, n_planes // 5):
+    done = len(history) - progress.first
+    if done <= max(LEAST_PLANES, n_planes // 5):
         return True
     if progress.lower_bound < 1e-3 * history[-1].value:
         return False
-    if len(history) <= max(LEAST_PLANES, n_planes):
+    if done <= max(LEAST_PLANES, n_planes):
         return True
     last, before = history[-1], history[-1 - LOOK_BACK]
     gap, wanted = last.dual_gap * last.value, progress.target
     gain = log(before.dual_gap * before.value / gap) if gap > 0 else 0.0
     if gain <= 0 or wanted <= 0:
         return False
-    return log(gap / wanted) / gain * LOOK_BACK <= n_planes
+    return done + log(gap / wanted) / gain * LOOK_BACK <= 2 * n_planes
