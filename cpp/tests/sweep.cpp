@@ -143,7 +143,9 @@ void check_half_laplacian(const Sweep& sweep, const Expected& expected, double t
 }
 
 void test_against_pairs(Random& random) {
-  const Problem problem = draw(random, random.whole(1, 40), random.whole(1, 4));
+  // Short queries, or a mixture with longer ones.
+  const auto most = random.whole(0, 3) == 0 ? 4 * PreferencePairs::kShortQuery : 40;
+  const Problem problem = draw(random, random.whole(1, most), random.whole(1, 4));
   const auto n = problem.n();
   const Expected expected = by_pairs(problem);
   const auto pairs = problem.pairs(1);
@@ -177,7 +179,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void test_threads(Random& random) {
-  const Problem problem = draw(random, random.whole(1 << 12, 1 << 15), random.whole(1, 9));
+  const auto n_queries = random.coin() ? random.whole(1, 9) : random.whole(100, 1000);
+  const Problem problem = draw(random, random.whole(1 << 12, 1 << 15), n_queries);
   const auto n = problem.n();
   std::vector<double> v(2 * n), first;
   for (double& value : v) value = random.real(-1, 1);
@@ -186,7 +189,7 @@ void test_threads(Random& random) {
                       Counting::automatic, n_threads);
     const auto& totals = sweep.totals();
     std::vector<double> found{totals.n_active, totals.balance_scores, totals.magnitude,
-                              totals.scores_laplacian_scores, sweep.smoothing()};
+                              totals.scores_laplacian_scores, totals.smoothing};
     found.insert(found.end(), sweep.gradient().get(), sweep.gradient().get() + n);
     found.resize(found.size() + v.size());
     sweep.laplacian(v.data(), 2, found.data() + found.size() - v.size(), n_threads);

@@ -69,14 +69,17 @@ class Sweep(Protocol):
 
 
 class BlockSweep(Sweep, Protocol):
-    """A sweep that multiplies the documents of some queries, where they lie in order of scores."""
+    """A sweep that multiplies the documents of some queries, where they lie in its own order.
+
+    That is the order of scores in long queries, and any order in short ones.
+    """
 
     @property
     def half_laplacian_unit(self) -> float:
         """The unit of `half_laplacian`: a power of two that keeps it within single precision."""
 
     def rows(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
-        """Return the row at each place from first to last, in order of query, then score."""
+        """Return the row at each place from first to last, in the order of the sweep."""
 
     def half_laplacian(
         self,
