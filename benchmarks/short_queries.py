@@ -4,9 +4,8 @@ Time of sweeps and products over short queries, pair by pair, beside those by or
     python -m benchmarks.short_queries [--rows 50000]
 
 Queries of equal length, five levels. Per row, on one thread: an evaluation of the squared hinge
-(value and gradient) and a product ``M v`` of its Laplacian, by the counting that `auto` picks and by
-"merge". The last columns are those of `auto` in the time of a pass over 7 % full rows of 280
-features.
+(value and gradient) and a product ``M v`` of its Laplacian, by what `auto` picks and by "merge".
+The last columns are those of `auto` in the time of a pass over 7 % full rows of 280 features.
 """
 
 import argparse
@@ -46,18 +45,15 @@ def main() -> None:
 
 
 def sweeps(n: int, length: int) -> dict[str, Callable[[], object]]:
-    """Evaluations and products, by the way of counting."""
+    """Return evaluations and products, by the way of counting."""
     rng = np.random.default_rng(0)
     y, scores, v = rng.integers(0, 5, n), rng.standard_normal(n), rng.standard_normal(n)
     preferences = Preferences.from_labels(y, np.arange(n) // length)
     calls: dict[str, Callable[[], object]] = {}
     for way in ("auto", "merge"):
         loss = SquaredHinge(CorePairs(preferences, counting=way))
-        here = SquaredHinge(loss.pairs).evaluate(scores)
-        sweep = here.sweep
-        calls[f"evaluation, {way}"] = lambda loss=loss: loss.pairs.sweep(
-            scores, "squared_hinge", 1.0
-        )
+        sweep = loss.pairs.sweep(scores, "squared_hinge", 1.0)
+        calls[f"evaluation, {way}"] = lambda loss=loss: loss.evaluate(scores)
         calls[f"product, {way}"] = lambda sweep=sweep: sweep.laplacian(v)
     return calls
 
