@@ -11,7 +11,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
 .PHONY: demo test test-bench explore lint format docs fuzz sanitize clang clean \
-  bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs \
+  bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-docs \
   bench-revisions bench-gpu
 .DELETE_ON_ERROR:
 
@@ -109,10 +109,11 @@ bench-convergence: SCRIPT := lee_lin_convergence
 bench-dual: SCRIPT := lee_lin_dual
 bench-pswx: SCRIPT := jin_lin_pswx
 bench-path: SCRIPT := zapien_path
+bench-auto: SCRIPT := auto
 bench-docs: SCRIPT := publish
 
 bench: test-bench
-bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-docs: $(VENV)/.ready-bench
+bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-docs: $(VENV)/.ready-bench
 	@$(BIN)/python -m benchmarks.$(SCRIPT) $(ARGS)
 
 test-bench: $(READY_TEST) $(VENV)/.ready-bench

@@ -26,6 +26,7 @@ from benchmarks.harness import machine_line, table_lines
 from benchmarks.report import FOLDER
 
 COMMANDS = (
+    "row_space",
     "airola_fig1 --rows 64000 --limit 10",
     "lee_lin_convergence",
     "lee_lin_dual",
@@ -34,6 +35,7 @@ COMMANDS = (
     "counting --rows 128000 --limit 0.5",
     "small --repeats 7",
     "sweep --rows 128000 --repeats 5",
+    "one_ranking --rows 512000 2000000",
     "files --rows 36000",
     "text_like --repeats 3",
     "web_like --repeats 3",

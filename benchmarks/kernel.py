@@ -6,7 +6,8 @@ KernelRankSVM against the matrix operations that its cost is made of, and agains
 The kernel is ``exp(-gamma |x - z|^2)`` on standardised features with gamma = 1 / d and a tenth of
 it, C = 1. A fit includes the computation of the kernel. Beside it: the matrix of the kernel by
 scikit-learn, the product of that with itself, its Cholesky factor, and its pivoted Cholesky factor
-down to a remainder of 1e-14, both by LAPACK. One thread each, here as there.
+down to a remainder of 1e-14, both by LAPACK. One thread each, here as there. First come many
+rows of Gaussian features, whose kernel has nearly as many columns as rows.
 
 scikit-survival's FastKernelSurvivalSVM minimises, with all events observed and ``rank_ratio=1``,
 ``0.5 beta'K beta + alpha / 2 * sum over pairs of squared hinges``, so alpha = 2 C with
@@ -39,11 +40,16 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 2000, 5000])
+    parser.add_argument("--wide", type=int, default=10_000, help="rows of features without order")
     parser.add_argument("--iterations", type=int, nargs="+", default=[20, 100], help="of the peer")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
 
     print(machine_line())
+    with threadpool_limits(1):
+        columns = ("n", "gamma", "loss", "C", "rows used", "gap", "fit, seconds", "K", "dpotrf")
+        title = f"{args.wide} rows of 10 Gaussian features, 5 levels, tol = 1e-3"
+        print_table(title, (*columns, "fit / K", "fit / dpotrf"), wide(args.wide))
     data = dict(standardised())
     if not data:
         print("Skipped: set RANKSVM_DATA to the folder that holds the data.")
@@ -81,6 +87,26 @@ def standardised() -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
             order = np.random.default_rng(0).permutation(len(y))
             X, y = X.toarray()[order], y[order]
             yield name, ((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12), y)
+
+
+def wide(n: int, d: int = 10) -> Iterator[tuple[float | int | str, ...]]:
+    """Seconds of fits whose kernel has many large eigenvalues, each once."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    scores = X @ rng.normal(size=d) + 2 * X[:, 0] ** 2 + rng.normal(size=n)
+    y = np.floor(5 * np.argsort(np.argsort(scores)) / n)
+    for share in (0.1, 1.0, 10.0):
+        gamma = share / d
+        of_kernel = medians({"K": lambda gamma=gamma: rbf_kernel(X, gamma=gamma)}, 1)["K"]
+        lifted = rbf_kernel(X, gamma=gamma) + 1e-3 * np.eye(n)
+        cholesky = medians({"": lambda lifted=lifted: dpotrf(lifted)}, 1)[""]
+        del lifted
+        for loss in ("squared_hinge", "hinge"):
+            model = KernelRankSVM(gamma=gamma, loss=loss, n_threads=1)
+            seconds = medians({"fit": lambda model=model: model.fit(X, y)}, 1)["fit"]
+            row = (n, gamma, loss, model.C, len(model.support_), model.dual_gap_)
+            ratios = (seconds / of_kernel, seconds / cholesky)
+            yield (*row, seconds, of_kernel, cholesky, *ratios)
 
 
 def fits(

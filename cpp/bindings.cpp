@@ -108,7 +108,7 @@ auto shared_vector(std::shared_ptr<const double[]> values, std::int64_t n) {
 }
 
 // A property of Python that is one of the totals.
-template <double Sweep::Totals::* total>
+template <double Totals::* total>
 double total_of(const Sweep& sweep) {
   return sweep.totals().*total;
 }
@@ -179,6 +179,7 @@ template <class Real>
 Walk<Real> start_walk(const std::shared_ptr<const Sweep>& sweep, std::int64_t query,
                       std::int64_t width) {
   require(0 <= query && query < sweep->pairs().n_queries(), "no such query");
+  require(sweep->is_sorted(query), "the query is short, and not in order");
   return {sweep, query, sweep->row_sums<Real>(query, width)};
 }
 
@@ -280,16 +281,16 @@ NB_MODULE(_core, m) {
             return result;
           },
           "first"_a = 0, "last"_a = nb::none(),
-          "The row at each position from first to last, that is in order of query, then score; "
-          "rows "
-          "of no weight come last.")
-      .def_prop_ro("n_active", &total_of<&Sweep::Totals::n_active>)
-      .def_prop_ro("balance_scores", &total_of<&Sweep::Totals::balance_scores>)
-      .def_prop_ro("scores_laplacian_scores", &total_of<&Sweep::Totals::scores_laplacian_scores>)
-      .def_prop_ro("magnitude", &total_of<&Sweep::Totals::magnitude>)
-      .def_prop_ro("slope_sum", &total_of<&Sweep::Totals::slope_sum>)
-      .def_prop_ro("smoothing", &Sweep::smoothing)
-      .def_prop_ro("band_magnitude", &total_of<&Sweep::Totals::band_magnitude>)
+          "The row at each position from first to last, that is in order of query, then score, or "
+          "in "
+          "any order where the query is short; rows of no weight come last.")
+      .def_prop_ro("n_active", &total_of<&Totals::n_active>)
+      .def_prop_ro("balance_scores", &total_of<&Totals::balance_scores>)
+      .def_prop_ro("scores_laplacian_scores", &total_of<&Totals::scores_laplacian_scores>)
+      .def_prop_ro("magnitude", &total_of<&Totals::magnitude>)
+      .def_prop_ro("slope_sum", &total_of<&Totals::slope_sum>)
+      .def_prop_ro("smoothing", &total_of<&Totals::smoothing>)
+      .def_prop_ro("band_magnitude", &total_of<&Totals::band_magnitude>)
       .def_prop_ro("gradient_norm", &Sweep::gradient_norm)
       .def_prop_ro("gradient_rounding", &Sweep::gradient_rounding)
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
@@ -305,6 +306,7 @@ NB_MODULE(_core, m) {
           "window_ends",
           [](const Sweep& self, std::int64_t query, std::size_t window) {
             require(0 <= query && query < self.pairs().n_queries(), "no such query");
+            require(self.is_sorted(query), "the query is short, and not in order");
             require(window < self.n_windows(), "no such window");
             return vector_view(self.window_ends(query, window));
           },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // A function marked RANKSVM_CLONES is compiled for several instruction sets, and the loader picks
 // one, where the build has found that compiler and loader can. Kernels behind it must be
@@ -53,6 +54,92 @@ struct alignas(64) Lanes {
     return a;
   }
 };
+#endif
+
+// Four numbers, and four words, with comparisons, whose results are words of ones or of zeros. What
+// takes or returns them is always inlined, so that how they would be passed does not matter.
+#if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+typedef double Four __attribute__((vector_size(32)));
+typedef decltype(Four{} < Four{}) FourWords;
+
+RANKSVM_INLINE Four where(const FourWords& mask, const Four& a) { return mask ? a : Four{}; }
+RANKSVM_INLINE Four where(const FourWords& mask, const Four& a, const Four& b) {
+  return mask ? a : b;
+}
+RANKSVM_INLINE FourWords nonzero(const FourWords& words) { return words != 0; }
+#else
+template <class T>
+struct alignas(32) FourOf {
+  T lane[4];
+
+  T operator[](std::size_t k) const { return lane[k]; }
+  template <class Operation>
+  static auto each(Operation&& operation) {
+    FourOf<decltype(operation(std::size_t{0}))> result;
+    for (std::size_t k = 0; k < 4; ++k) result.lane[k] = operation(k);
+    return result;
+  }
+  friend FourOf operator+(const FourOf& a, T b) {
+    return each([&](auto k) { return a[k] + b; });
+  }
+  friend FourOf operator-(const FourOf& a) {
+    return each([&](auto k) { return -a[k]; });
+  }
+  friend FourOf operator-(const FourOf& a, const FourOf& b) {
+    return each([&](auto k) { return a[k] - b[k]; });
+  }
+  friend FourOf operator-(const FourOf& a, T b) {
+    return each([&](auto k) { return a[k] - b; });
+  }
+  friend FourOf operator-(T a, const FourOf& b) {
+    return each([&](auto k) { return a - b[k]; });
+  }
+  friend FourOf operator*(const FourOf& a, const FourOf& b) {
+    return each([&](auto k) { return a[k] * b[k]; });
+  }
+  friend FourOf operator*(const FourOf& a, T b) {
+    return each([&](auto k) { return a[k] * b; });
+  }
+  friend FourOf operator&(const FourOf& a, const FourOf& b) {
+    return each([&](auto k) { return a[k] & b[k]; });
+  }
+  friend FourOf operator&(const FourOf& a, T b) {
+    return each([&](auto k) { return a[k] & b; });
+  }
+  friend FourOf operator~(const FourOf& a) {
+    return each([&](auto k) { return ~a[k]; });
+  }
+  FourOf& operator+=(const FourOf& b) {
+    for (std::size_t k = 0; k < 4; ++k) lane[k] += b[k];
+    return *this;
+  }
+  FourOf& operator|=(const FourOf& b) {
+    for (std::size_t k = 0; k < 4; ++k) lane[k] |= b[k];
+    return *this;
+  }
+  static std::int64_t word(bool set) { return set ? -1 : 0; }
+  friend auto operator<(const FourOf& a, const FourOf& b) {
+    return each([&](auto k) { return word(a[k] < b[k]); });
+  }
+  friend auto operator<(const FourOf& a, T b) {
+    return each([&](auto k) { return word(a[k] < b); });
+  }
+  friend auto operator!=(const FourOf& a, const FourOf& b) {
+    return each([&](auto k) { return word(a[k] != b[k]); });
+  }
+};
+typedef FourOf<double> Four;
+typedef FourOf<std::int64_t> FourWords;
+
+inline Four where(const FourWords& mask, const Four& a, const Four& b = Four{}) {
+  return Four::each([&](auto k) { return mask[k] ? a[k] : b[k]; });
+}
+inline FourWords nonzero(const FourWords& words) {
+  return FourWords::each([&](auto k) { return FourWords::word(words[k] != 0); });
+}
 #endif
 
 // Starts loading memory that will be read, or written, soon.

@@ -128,11 +128,13 @@ class PartnerVisit {
   void visit_short(const Part& part, std::vector<Result>& results) {
     std::int64_t longest = 0;
     for (auto q = part.piece->first_query; q < part.piece->last_query; ++q)
-      longest = std::max(longest, pairs_.size(q));
+      if (order_.holds(q)) longest = std::max(longest, pairs_.size(q));
+    if (longest == 0) return;
     Counter<K, Gap> counter(counting_);
     PartnerSums<K> sums(part.begin, longest, order_.n_windows());
     Result result{};
     for (auto q = part.piece->first_query; q < part.piece->last_query; ++q) {
+      if (!order_.holds(q)) continue;
       const auto begin = pairs_.query_start(q), end = begin + pairs_.size(q);
       sums.move_to(begin);
       set_values(sums, begin, end);

@@ -1,6 +1,7 @@
 #include "preference_pairs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -35,6 +36,7 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
       values_(gaps ? n_documents() : 0),
       pairs_per_query_(n_queries()) {
   cut_into_pieces();
+  if (has_short_queries_) begin_arranging();
   if (has_weights()) find_members(row_weight, query_weight);
   parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
     LargeVector<double> labels;
@@ -47,7 +49,10 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
 }
 
 void PreferencePairs::cut_into_pieces() {
-  for (std::int64_t q = 0; q < n_queries(); ++q) longest_query_ = std::max(longest_query_, size(q));
+  for (std::int64_t q = 0; q < n_queries(); ++q) {
+    longest_query_ = std::max(longest_query_, size(q));
+    has_short_queries_ = has_short_queries_ || (size(q) > 0 && is_short(q));
+  }
   for (std::int64_t q = 0; q < n_queries();) {
     const std::int64_t first = q;
     const bool is_long = size(q) >= kLongQuery;
@@ -56,6 +61,11 @@ void PreferencePairs::cut_into_pieces() {
       ++q;
     pieces_.push_back({first, q, is_long});
   }
+}
+
+void PreferencePairs::begin_arranging() {
+  arranged_.resize(n_documents());
+  std::iota(arranged_.begin(), arranged_.end(), 0);
 }
 
 void PreferencePairs::find_members(const double* row_weight, const double* query_weight) {
@@ -68,8 +78,7 @@ void PreferencePairs::find_members(const double* row_weight, const double* query
     }
   if (all) return;
   n_members_.resize(n_queries());
-  arranged_.resize(n_documents());
-  std::iota(arranged_.begin(), arranged_.end(), 0);
+  if (arranged_.empty()) begin_arranging();
   for (std::int64_t q = 0; q < n_queries(); ++q) {
     const auto begin = arranged_.begin() + query_start_[q];
     const auto end = std::stable_partition(begin, begin + size(q),
@@ -108,6 +117,14 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVecto
   }
   n_levels_[query] = level + 1;
   pairs_per_query_[query] = total;
+  if (is_short(query)) arrange_by_level(begin, sorted.get(), n);
+}
+
+void PreferencePairs::arrange_by_level(std::int64_t begin, const ScoredIndex* by_label,
+                                       std::uint32_t n) {
+  std::array<std::uint32_t, kShortQuery> by_level;
+  for (std::uint32_t p = 0; p < n; ++p) by_level[p] = arranged_[begin + by_label[p].index];
+  std::copy_n(by_level.begin(), n, arranged_.begin() + begin);
 }
 
 // Of the queries that have pairs.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "array.hpp"
+#include "sorting.hpp"
 
 namespace ranksvm {
 
@@ -32,10 +33,15 @@ class PreferencePairs {
     return query_start_[query + 1] - query_start_[query];
   }
   [[nodiscard]] std::int64_t longest_query() const { return longest_query_; }
+  // Of so few documents that a word has a bit for each.
+  static constexpr std::int64_t kShortQuery = 64;
+  [[nodiscard]] bool is_short(std::int64_t query) const { return size(query) <= kShortQuery; }
+  [[nodiscard]] bool has_short_queries() const { return has_short_queries_; }
   [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
-    return arranged_.empty() ? size(query) : n_members_[query];
+    return n_members_.empty() ? size(query) : n_members_[query];
   }
-  // The slots of a query, members first; as `place` runs through the slots of the query.
+  // The slots of a query, members first, those of a short query by their levels; as `place` runs
+  // through the slots of the query.
   [[nodiscard]] std::int64_t arranged(std::int64_t place) const {
     return arranged_.empty() ? place : arranged_[place];
   }
@@ -78,8 +84,10 @@ class PreferencePairs {
 
  private:
   void cut_into_pieces();
+  void begin_arranging();
   void find_members(const double* row_weight, const double* query_weight);
   void rank_query(std::int64_t query, const double* y, LargeVector<double>& labels);
+  void arrange_by_level(std::int64_t begin, const ScoredIndex* by_label, std::uint32_t n);
   void measure_weights();
 
   std::vector<std::int64_t> query_start_;
@@ -87,11 +95,13 @@ class PreferencePairs {
   bool has_gaps_;
   LargeVector<std::uint32_t> label_;
   std::vector<std::uint32_t> n_levels_;
-  std::vector<double> inner_, outer_;               // or empty
-  std::vector<std::int64_t> arranged_, n_members_;  // or empty
+  std::vector<double> inner_, outer_;    // or empty
+  LargeVector<std::uint32_t> arranged_;  // or empty
+  std::vector<std::int64_t> n_members_;  // or empty
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
   std::vector<double> pairs_per_query_;
   std::int64_t longest_query_ = 0;
+  bool has_short_queries_ = false;
   double largest_weight_ = 1;
   bool whole_weights_ = true;
   Scale scale_;

@@ -14,9 +14,10 @@ constexpr std::int64_t kChunk = 1 << 13;
 }  // namespace
 
 ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
-                       std::vector<double> margins, int n_threads)
+                       std::vector<double> margins, bool with_short, int n_threads)
     : pairs_(pairs),
       margins_(std::move(margins)),
+      with_short_(with_short),
       slot_(make_array<std::uint32_t>(pairs.n_documents())),
       label_(make_array<std::uint32_t>(pairs.n_documents())),
       score_(make_array<double>(pairs.n_documents())) {
@@ -25,8 +26,13 @@ ScoreOrder::ScoreOrder(const PreferencePairs& pairs, const double* scores,
   const auto pieces = pairs.pieces();
   std::vector<double> spreads(pieces.size(), 0.0);
   const auto sort_piece = [&](std::int64_t t, int threads) {
-    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q)
-      spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
+    for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
+      if (holds(q))
+        spreads[t] = std::max(spreads[t], sort_query(q, scores, threads));
+      else
+        for (auto p = pairs_.query_start(q); p < pairs_.query_start(q + 1); ++p)
+          slot_[p] = static_cast<std::uint32_t>(pairs_.arranged(p));
+    }
   };
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (!pieces[t].is_long) sort_piece(t, 1);

@@ -15,9 +15,15 @@ namespace ranksvm {
 // its other documents.  Immutable.
 class ScoreOrder {
  public:
-  // scores: by row.  margins: descending, one window for each.  The pairs outlive this object.
+  // scores: by row.  margins: descending, one window for each.  Without with_short, the documents
+  // of short queries are left as PreferencePairs has arranged them.  The pairs outlive this object.
   ScoreOrder(const PreferencePairs& pairs, const double* scores, std::vector<double> margins,
-             int n_threads);
+             bool with_short, int n_threads);
+
+  // Whether a query is in order.
+  [[nodiscard]] bool holds(std::int64_t query) const {
+    return with_short_ || !pairs_.is_short(query);
+  }
 
   [[nodiscard]] std::int64_t slot(std::int64_t position) const { return slot_[position]; }
   // Shifted to be small, without effect on losses; until these are dropped.
@@ -35,6 +41,7 @@ class ScoreOrder {
 
   const PreferencePairs& pairs_;
   std::vector<double> margins_;
+  bool with_short_;
   Array<std::uint32_t> slot_, label_;
   Array<double> score_;
   double spread_ = 0;

@@ -43,7 +43,7 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
     : pairs_(std::move(pairs)),
       phi_(phi),
       counting_(counting),
-      order_(*pairs_, scores, window_margins(phi),
+      order_(*pairs_, scores, window_margins(phi), counting != Counting::automatic,
              useful_threads(n_documents(), kLeastPerThread, n_threads)),
       per_unit_(1 / half_laplacian_unit()),
       degree_(make_array<double>(n_documents())),
@@ -67,20 +67,9 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
   else
     finish_smoothed_hinge<2>(unit, n_threads);
   order_.drop_scores();
-}
-
-Sweep::Totals& Sweep::Totals::operator+=(const Totals& more) {
-  n_active += more.n_active;
-  balance_scores += more.balance_scores;
-  scores_laplacian_scores += more.scores_laplacian_scores;
-  magnitude += more.magnitude;
-  slope_sum += more.slope_sum;
-  band_slope_sum += more.band_slope_sum;
-  band_gradient_scores += more.band_gradient_scores;
-  band_magnitude += more.band_magnitude;
-  gradient_square += more.gradient_square;
-  gradient_rounding_square += more.gradient_rounding_square;
-  return *this;
+  if (counting != Counting::automatic || !pairs_->has_short_queries()) return;
+  short_queries_.emplace(*pairs_, phi);
+  totals_ += short_queries_->sweep(scores, gradient_.get(), degree_.get(), n_threads);
 }
 
 // Sums column(score, k), k < K, over the partners; fills the gradient and the totals from these:
@@ -125,6 +114,7 @@ double Sweep::largest_square_sum(int n_threads) const {
   std::vector<double> largest(pieces.size(), 0.0);
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     for (auto q = pieces[t].first_query; q < pieces[t].last_query; ++q) {
+      if (!order_.holds(q)) continue;
       double sum = 0;
       for (auto p = pairs_->query_start(q); p < pairs_->query_start(q + 1); ++p)
         sum += inner(p) * order_.score(p) * order_.score(p);
@@ -212,8 +202,8 @@ void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
     const double slope_better = slack_better / width, slope_worse = slack_worse / width;
     degree_[p] = weight * (n_better + n_worse);
     totals.slope_sum += weight * (better_below[0] + slope_better);
-    totals.band_slope_sum += weight * slope_better;
-    totals.band_gradient_scores += weight * (slope_better - slope_worse) * s;
+    totals.smoothing +=
+        weight * ((width - margin) * slope_better - (slope_better - slope_worse) * s);
     totals.band_magnitude += coarseness * weight * sum_of_terms * (1 + std::abs(s));
     const double of_slopes =
         4 * kRoundOff *
@@ -257,6 +247,8 @@ void Sweep::laplacian_columns(const double* v, std::int64_t stride, double* resu
 void Sweep::laplacian(const double* v, std::int64_t n_columns, double* result,
                       int n_threads) const {
   n_threads = useful_threads(n_documents(), kLeastPerThread, n_threads);
+  if (short_queries_) short_queries_->laplacian(v, n_columns, degree_.get(), result, n_threads);
+  if (short_queries_ && pairs_->longest_query() <= PreferencePairs::kShortQuery) return;
   std::int64_t k = 0;
   for (; k + 4 <= n_columns; k += 4) laplacian_columns<4>(v + k, n_columns, result + k, n_threads);
   for (; k < n_columns; ++k) laplacian_columns<1>(v + k, n_columns, result + k, n_threads);
@@ -277,6 +269,11 @@ void Sweep::half_laplacian(std::int64_t first_query, std::int64_t last_query, co
     const auto n_members = static_cast<std::uint32_t>(pairs_->n_members(q));
     const auto begin = pairs_->query_start(q) - pairs_->query_start(first_query);
     const auto offset = begin * n_columns + first_column;
+    if (!order_.holds(q)) {
+      short_queries_->half_laplacian(q, degree_.get(), v + offset, n_columns, sums.width(),
+                                     result + offset);
+      continue;
+    }
     sums.reset(order_.query(q, 0), pairs_->has_gaps());
     const Rows<const Real> rows{v + offset, n_columns, 0, n};
     const Rows<const Real> entering{rows.data, n_columns, 0, n_members};

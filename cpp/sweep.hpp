@@ -4,28 +4,18 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "array.hpp"
+#include "margin_function.hpp"
 #include "pair_sums/counting.hpp"
 #include "pair_sums/row_sums.hpp"
 #include "preference_pairs.hpp"
 #include "score_order.hpp"
+#include "short_queries.hpp"
 
 namespace ranksvm {
-
-// phi of the margin z = s_i - s_j of a pair, each with its slope alpha = -phi'(z):
-//
-//   hinge            max(0, margin - z)      alpha = 1 where z < margin
-//   squared hinge    max(0, margin - z)^2    alpha = 2 (margin - z) where z < margin
-//   smoothed hinge   the hinge with its kink rounded off over `width` below the margin:
-//                    alpha = clip((margin - z) / width, 0, 1)
-struct MarginFunction {
-  enum class Kind { hinge, squared_hinge, smoothed_hinge };
-  Kind kind;
-  double margin;
-  double width = 0;  // of the smoothed hinge only
-};
 
 // The pairs active at a margin, margin - (s_i - s_j) > 0 for y_i > y_j, and what follows from them.
 // Immutable.
@@ -40,28 +30,7 @@ class Sweep {
   Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
         const MarginFunction& phi, Counting counting, int n_threads);
 
-  struct Totals {
-    // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
-    double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
-    // Sum of the absolute values of the terms that the loss is the sum of: what rounding is
-    // relative to.
-    double magnitude = 0;
-    // Smoothed hinge only: sum of alpha, over all pairs and over the band, and s' times the
-    // gradient that the band makes.
-    double slope_sum = 0, band_slope_sum = 0, band_gradient_scores = 0;
-    // What rounding is relative to in these, and in gradient' s.
-    double band_magnitude = 0;
-    // Scaled squares, added up over the rows: of the gradient, and of a bound of its rounding.
-    double gradient_square = 0, gradient_rounding_square = 0;
-
-    Totals& operator+=(const Totals& more);
-  };
   [[nodiscard]] const Totals& totals() const { return totals_; }
-
-  // Smoothed hinge only: sum of (margin - z) (1 - alpha) over the band.
-  [[nodiscard]] double smoothing() const {
-    return (phi_.width - phi_.margin) * totals_.band_slope_sum - totals_.band_gradient_scores;
-  }
 
   // The length of the gradient, and a bound of that of its rounding.
   [[nodiscard]] double gradient_norm() const {
@@ -81,8 +50,8 @@ class Sweep {
   // result = M v, for row-major n x n_columns blocks.
   void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
 
-  // The row at each position from first to last, that is in order of query, then score; rows of no
-  // weight come last.
+  // The row at each position from first to last, that is in order of query, then score, or in any
+  // order where the query is short; rows of no weight come last.
   void rows(std::int64_t first, std::int64_t last, std::int64_t* result) const;
 
   // M is unit (N + N') where N v takes each pair once; the unit is a power of two, for single
@@ -108,7 +77,9 @@ class Sweep {
   void move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
             const Rows<const Real>& entering, const Rows<const Real>& leaving,
             const Rows<Real>& result) const;
-  // The window ends of the members of a query, and below the band of a smoothed hinge; see
+  // Whether the documents of a query are in order of their scores; short ones may not be.
+  [[nodiscard]] bool is_sorted(std::int64_t query) const { return order_.holds(query); }
+  // The window ends of the members of such a query, and below the band of a smoothed hinge; see
   // SortedQuery.
   [[nodiscard]] std::size_t n_windows() const { return order_.n_windows(); }
   [[nodiscard]] std::span<const std::uint32_t> window_ends(std::int64_t query,
@@ -150,6 +121,7 @@ class Sweep {
   std::shared_ptr<const PreferencePairs> pairs_;
   MarginFunction phi_;
   Counting counting_;
+  std::optional<ShortQueries> short_queries_;
   ScoreOrder order_;
   double per_unit_;
   Array<double> degree_;  // by position

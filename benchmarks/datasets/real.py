@@ -15,6 +15,12 @@ def find_real(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def real_names() -> list[str]:
+    """Names of all files in the folder RANKSVM_DATA; none where there is none."""
+    folder = Path(os.environ.get("RANKSVM_DATA", ""))
+    return sorted(path.name.removesuffix(".svm.xz") for path in folder.glob("*.svm.xz"))
+
+
 def load_real(path: Path) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
     """Read one file of `find_real`: (X, y, qid)."""
     with lzma.open(path) as file:

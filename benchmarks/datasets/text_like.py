@@ -10,14 +10,14 @@ BLOCK_ROWS = 8192
 
 
 def make_text_like(
-    rows: int = 64_000, features: int = 47_236, seed: int = 0
+    rows: int = 64_000, features: int = 47_236, seed: int = 0, words: int = WORDS_PER_DOCUMENT
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
     """
     Documents as unit tf-idf rows; the label is the similarity to a document that was left out.
 
     The frequency of a term falls as 1 / rank (Zipf). Each document belongs to one of 50 topics and
     takes two fifths of its words from the terms that the topic owns, again by Zipf's law; the rest
-    come from the whole vocabulary. That makes 73 nonzeros per row on average.
+    come from the whole vocabulary. With 87 words that makes 73 nonzeros per row on average.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ def make_text_like(
         Number of documents and of terms.
     seed : int
         Equal arguments give equal data.
+    words : int
+        Words in a document, repetitions included.
 
     Returns
     -------
@@ -36,7 +38,9 @@ def make_text_like(
     by_topic = rng.permutation(features).astype(np.int32)
     by_topic = by_topic[: features // N_TOPICS * N_TOPICS].reshape(N_TOPICS, -1)
     blocks = [
-        _term_counts(_draw_words(rng, min(BLOCK_ROWS, rows + 1 - start), by_frequency, by_topic))
+        _term_counts(
+            _draw_words(rng, (min(BLOCK_ROWS, rows + 1 - start), words), by_frequency, by_topic)
+        )
         for start in range(0, rows + 1, BLOCK_ROWS)
     ]
     terms, counts, lengths = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -50,13 +54,17 @@ def make_text_like(
 
 
 def _draw_words(
-    rng: np.random.Generator, rows: int, by_frequency: np.ndarray, by_topic: np.ndarray
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    by_frequency: np.ndarray,
+    by_topic: np.ndarray,
 ) -> np.ndarray:
-    """Draw the words of each document, with repetitions: (rows, WORDS_PER_DOCUMENT) terms."""
+    """Draw the words of each document, with repetitions: terms of this shape."""
+    rows, words = shape
     topics = rng.integers(N_TOPICS, size=rows)
-    n_own = round(TOPIC_SHARE * WORDS_PER_DOCUMENT)
+    n_own = round(TOPIC_SHARE * words)
     own = _zipf_ranks(rng, (rows, n_own), by_topic.shape[1])
-    common = _zipf_ranks(rng, (rows, WORDS_PER_DOCUMENT - n_own), len(by_frequency))
+    common = _zipf_ranks(rng, (rows, words - n_own), len(by_frequency))
     return np.hstack([by_topic[topics[:, None], own], by_frequency[common]])
 
 

@@ -16,13 +16,13 @@ class Counter {
  public:
   explicit Counter(Counting counting) : counting_(counting) {}
   void upper(const SortedQuery& query, const double* v, double* result) {
-    choose(query, [&](auto& way) {
+    choose([&](auto& way) {
       way.upper(query, reinterpret_cast<const Columns<K>*>(v),
                 reinterpret_cast<Columns<K>*>(result));
     });
   }
   void lower(const SortedQuery& query, const double* v, double* result) {
-    choose(query, [&](auto& way) {
+    choose([&](auto& way) {
       way.lower(query, reinterpret_cast<const Columns<K>*>(v),
                 reinterpret_cast<Columns<K>*>(result));
     });
@@ -30,7 +30,7 @@ class Counter {
 
  private:
   template <class Use>
-  void choose(const SortedQuery& query, Use&& use) {
+  void choose(Use&& use) {
     switch (counting_) {
       case Counting::levels:
         return use(levels_);
@@ -43,10 +43,9 @@ class Counter {
       case Counting::merge:
         return use(merge_);
       case Counting::automatic:
-        return query.n_documents <= kFewDocuments ? use(pairs_) : use(merge_);
+        return use(merge_);
     }
   }
-  static constexpr std::uint32_t kFewDocuments = 16;
 
   Counting counting_;
   MergeSums<K, Gap> merge_;

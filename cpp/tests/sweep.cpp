@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "check.hpp"
+#include "pair_sums/merge.hpp"
+#include "pair_sums/tree.hpp"
 
 namespace ranksvm::tests {
 namespace {
@@ -143,7 +145,9 @@ void check_half_laplacian(const Sweep& sweep, const Expected& expected, double t
 }
 
 void test_against_pairs(Random& random) {
-  const Problem problem = draw(random, random.whole(1, 40), random.whole(1, 4));
+  // Short queries, or a mixture with longer ones.
+  const auto most = random.whole(0, 3) == 0 ? 4 * PreferencePairs::kShortQuery : 40;
+  const Problem problem = draw(random, random.whole(1, most), random.whole(1, 4));
   const auto n = problem.n();
   const Expected expected = by_pairs(problem);
   const auto pairs = problem.pairs(1);
@@ -177,7 +181,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void test_threads(Random& random) {
-  const Problem problem = draw(random, random.whole(1 << 12, 1 << 15), random.whole(1, 9));
+  const auto n_queries = random.coin() ? random.whole(1, 9) : random.whole(100, 1000);
+  const Problem problem = draw(random, random.whole(1 << 12, 1 << 15), n_queries);
   const auto n = problem.n();
   std::vector<double> v(2 * n), first;
   for (double& value : v) value = random.real(-1, 1);
@@ -186,7 +191,7 @@ void test_threads(Random& random) {
                       Counting::automatic, n_threads);
     const auto& totals = sweep.totals();
     std::vector<double> found{totals.n_active, totals.balance_scores, totals.magnitude,
-                              totals.scores_laplacian_scores, sweep.smoothing()};
+                              totals.scores_laplacian_scores, totals.smoothing};
     found.insert(found.end(), sweep.gradient().get(), sweep.gradient().get() + n);
     found.resize(found.size() + v.size());
     sweep.laplacian(v.data(), 2, found.data() + found.size() - v.size(), n_threads);
@@ -195,11 +200,43 @@ void test_threads(Random& random) {
   }
 }
 
+// Labels in blocks against a tree of another kind; equal labels, and windows that hold their own
+// document or not.
+template <int K>
+void check_blocks(Random& random) {
+  const auto n = static_cast<std::uint32_t>(random.whole(1, 1 << 13));
+  std::vector<std::uint32_t> label(n), window_end(n);
+  const auto n_levels = (1u << LabelBlocks<K>::kBits) + n;
+  for (auto& rank : label) rank = static_cast<std::uint32_t>(random.whole(0, n_levels - 1));
+  for (auto& end : window_end) end = static_cast<std::uint32_t>(random.whole(0, n));
+  std::sort(window_end.begin(), window_end.end());
+  std::vector<double> v(K * n), found(K * n), expected(K * n);
+  for (double& value : v) value = static_cast<double>(random.whole(-9, 9));
+  const SortedQuery query{n, n_levels, label.data(), window_end.data(), nullptr};
+  const auto columns = [](std::vector<double>& values) {
+    return reinterpret_cast<Columns<K>*>(values.data());
+  };
+  MergeSums<K, false, 1 << LabelBlocks<K>::kBits> in_blocks;
+  TreeSums<K, false> tree;
+  in_blocks.upper(query, columns(v), columns(found));
+  tree.upper(query, columns(v), columns(expected));
+  CHECK(found == expected);
+  in_blocks.lower(query, columns(v), columns(found));
+  tree.lower(query, columns(v), columns(expected));
+  CHECK(found == expected);
+}
+
+void test_blocks(Random& random) {
+  check_blocks<1>(random);
+  check_blocks<2>(random);
+}
+
 }  // namespace
 
 void test_sweeps(double seconds) {
-  repeat(seconds / 2, test_against_pairs);
-  repeat(seconds / 2, test_threads);
+  repeat(seconds / 3, test_against_pairs);
+  repeat(seconds / 3, test_threads);
+  repeat(seconds / 3, test_blocks);
 }
 
 }  // namespace ranksvm::tests

@@ -12,8 +12,10 @@ from .solvers.result import Iteration
 if TYPE_CHECKING:
     from .kernel.path.following import PathProgress
 
-LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>8}  {}\n"
-HEADER = LINE.format("iteration", "objective", "gap", "step", "products", "seconds", "solver")
+LINE = "{:>9} {:>16} {:>9} {:>9} {:>8} {:>6} {:>8}  {}\n"
+HEADER = LINE.format(
+    "iteration", "objective", "gap", "step", "products", "passes", "seconds", "solver"
+)
 PATH_LINE = "{:>9} {:>12} {:>12} {:>9} {:>12} {:>8}\n"
 PATH_HEADER = PATH_LINE.format("events", "lambda", "I_0", "I_alpha", "I_1", "seconds")
 
@@ -44,10 +46,36 @@ class IterationTable:
                 f"{line.dual_gap:.2e}",
                 f"{line.step:.3g}",
                 line.n_products,
+                line.n_passes,
                 f"{line.seconds:.3f}",
                 line.solver,
             )
         )
+        stream.flush()
+
+
+class WorkNotes:
+    """Prints sentences on how far some work is: the first at once, then one a second at most.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where to; standard error by default.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._start = time.perf_counter()
+        self._next = 0.0
+
+    def __call__(self, text: str) -> None:
+        """Print a sentence, unless it comes too soon after another."""
+        seconds = time.perf_counter() - self._start
+        if seconds < self._next:
+            return
+        stream = self._stream or sys.stderr
+        self._next = seconds + 1.0
+        stream.write(f"{seconds:8.1f} s  {text}\n")
         stream.flush()
 
 

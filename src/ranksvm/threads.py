@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from math import ceil, inf
 from numbers import Integral
-from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -61,14 +59,14 @@ def _cpus() -> int:
     return ceil(min(cpus or 1, _cgroup_quota()))
 
 
-def _cgroup_quota(folder: Path = Path("/sys/fs/cgroup")) -> float:
+def _cgroup_quota(folder: str | os.PathLike[str] = "/sys/fs/cgroup") -> float:
     """Return how many CPUs a container may keep busy: version 2 of control groups, or 1."""
     try:
-        quota, period = (folder / "cpu.max").read_text().split()
+        quota, period = _content(folder, "cpu.max").split()
     except (OSError, ValueError):
         try:
             quota, period = (
-                (folder / "cpu" / f"cpu.cfs_{what}_us").read_text() for what in ("quota", "period")
+                _content(folder, "cpu", f"cpu.cfs_{what}_us") for what in ("quota", "period")
             )
         except OSError:
             return inf
@@ -77,6 +75,11 @@ def _cgroup_quota(folder: Path = Path("/sys/fs/cgroup")) -> float:
     except (ValueError, ZeroDivisionError):  # "max"
         return inf
     return share if share > 0 else inf
+
+
+def _content(*path: str | os.PathLike[str]) -> str:
+    with open(os.path.join(*path)) as file:
+        return file.read()
 
 
 class _SharedLimit:
@@ -158,6 +161,8 @@ def in_order(n_threads: int) -> Iterator[InOrder]:
         if n_threads == 1:
             yield map
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(n_threads) as pool:
 
             def ordered(

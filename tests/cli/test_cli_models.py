@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from ranksvm import LinearModel, RankSVM, load_model, save_model
-from ranksvm.cli.models import add_commands
+from ranksvm.cli.models import add_convert, add_info
 from ranksvm.jobs.fingerprint import fingerprint
 from ranksvm.names import MODEL_FORMS
 
 
 def run(*arguments):
     parser = argparse.ArgumentParser(prog="ranksvm")
-    add_commands(parser.add_subparsers())
+    commands = parser.add_subparsers()
+    add_info(commands)
+    add_convert(commands)
     args = parser.parse_args([str(argument) for argument in arguments])
     args.run(args)
 

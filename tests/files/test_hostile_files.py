@@ -23,6 +23,7 @@ from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.kernel.kernels import Kernel
+from ranksvm.linear.occurring import FeatureWeights
 
 MODELS = Path(__file__).parent / "models"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"
@@ -32,6 +33,11 @@ NAME = "<stream>"
 def written(save, folder):
     save(LinearModel(np.array([0.25, 0.0, -1.5e-3, 1e300])), folder / "m")
     return (folder / "m").read_bytes()
+
+
+def of_some_features(name, folder):
+    save_model(LinearModel(FeatureWeights.of_some({3: 0.5, 9: -1e300}, 5000)), folder / name)
+    return (folder / name).read_bytes()
 
 
 def dense_kernel(name, folder):
@@ -45,7 +51,10 @@ def valid_files(folder):
     pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
     return {
         "json": [(MODELS / "version1.json").read_bytes(), b'{"weights": {"1": 2}}'],
-        "safetensors": [(MODELS / "version1.safetensors").read_bytes()],
+        "safetensors": [
+            (MODELS / "version1.safetensors").read_bytes(),
+            of_some_features("m.safetensors", folder),
+        ],
         "kernel json": [(MODELS / "kernel1.json").read_bytes(), dense_kernel("m.json", folder)],
         "kernel safetensors": [
             (MODELS / "kernel1.safetensors").read_bytes(),

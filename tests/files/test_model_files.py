@@ -138,14 +138,24 @@ def test_a_byte_order_mark_is_no_harm(tmp_path):
     assert load_model(tmp_path / "m").coef.tolist() == [1, 0]
 
 
-def test_more_weights_than_memory_holds(tmp_path, monkeypatch):
-    def no_memory(n):
-        raise MemoryError
+@pytest.mark.parametrize("weights", [{"2147483647": -2, "7": 0.5}, {}])
+def test_weights_of_some_features_take_no_memory_for_the_others(tmp_path, weights):
+    content = {**GOOD, "n_features": 2147483647, "weights": weights}
+    (tmp_path / "m").write_text(json.dumps(content))
+    rows = csr_matrix(([3.0, 1.0], ([0, 1], [6, 2147483646])), shape=(2, 2147483647))
+    expected = [3 * weights.get("7", 0), weights.get("2147483647", 0)]
+    for name in ("m", "m.json", "m.safetensors"):
+        model = load_model(tmp_path / "m")
+        save_model(model, tmp_path / name)
+        assert (tmp_path / name).stat().st_size < 1000
+        model = load_model(tmp_path / name)
+        assert len(model.weights.values) == len(weights)
+        assert model.predict(rows).tolist() == expected
 
-    (tmp_path / "m").write_text(json.dumps(GOOD))
-    monkeypatch.setattr(np, "zeros", no_memory)
-    with pytest.raises(DataError, match="m asks for 2 weights: memory cannot hold them"):
-        load_model(tmp_path / "m")
+
+def test_of_two_numbers_of_a_feature_the_last_counts(tmp_path):
+    (tmp_path / "m").write_text(json.dumps({**GOOD, "weights": {"2": 1, "1": 3, "02": 5}}))
+    assert load_model(tmp_path / "m").coef.tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("kind", [list, np.asfortranarray, pd.DataFrame, csr_matrix, np.float32])

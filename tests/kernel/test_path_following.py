@@ -91,7 +91,7 @@ def test_verbose_prints_a_table():
     X, y, qid = make_problem(14)
     with contextlib.redirect_stderr(io.StringIO()) as stream:
         follow(X, y, qid, verbose=1)
-    header, first, *_ = stream.getvalue().splitlines()
+    _, header, first, *_ = stream.getvalue().splitlines()
     assert header.split() == ["events", "lambda", "I_0", "I_alpha", "I_1", "seconds"]
     assert int(first.split()[0]) in (64, 65)
 

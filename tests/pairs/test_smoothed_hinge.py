@@ -210,6 +210,31 @@ def test_smoothing_vanishes_with_the_width():
     np.testing.assert_allclose(narrow.gradient, hinge.evaluate(scores).gradient, atol=1e-5)
 
 
+@given(
+    case=strategies.banded_rankings(WIDTHS),
+    margin=st.sampled_from(MARGINS),
+    ratio=st.sampled_from([0.5, 0.1]),
+)
+def test_foreseen_slopes_go_on_as_straight_lines(case, margin, ratio):
+    ranking, width = case
+    pairs = pairs_of(ranking)
+    z = ranking.scores[pairs.better] - ranking.scores[pairs.worse]
+    smoothed = (margin - width <= z) & (z < margin)
+    slopes = np.where(smoothed, (margin - z) / (ratio * width), z < margin)
+    expected = np.zeros(len(ranking.scores))
+    np.add.at(expected, pairs.better, -pairs.weight * slopes)
+    np.add.at(expected, pairs.worse, pairs.weight * slopes)
+    for loss in make_losses(SmoothedHinge, ranking, margin=margin, width=width):
+        there = loss.evaluate(ranking.scores)
+        foreseen = loss.foreseen(there, ranking.scores, ratio)
+        known = (there.rounding + there.slack) / ratio
+        atol = known + 1e-11 * np.max(absolute_terms(pairs, pairs.weight), initial=0)
+        np.testing.assert_allclose(foreseen.gradient, expected, rtol=1e-8, atol=atol)
+        v = np.cos(np.arange(len(expected)))
+        product = there.hessian_product(v) / ratio
+        np.testing.assert_allclose(foreseen.hessian_product(v), product, rtol=1e-14)
+
+
 # --- with features --------------------------------------------------------------------------------
 
 

@@ -73,7 +73,7 @@ def test_the_objective_and_the_tolerance(model):
 
 @pytest.mark.parametrize("gaps", [[], [0.5], [np.inf, 1e12, 1e-16], [np.inf, np.nan]])
 def test_histories_that_hardly_are_some(gaps, tmp_path):
-    history = [Iteration(k, 1.0, gap, 0.0, 0, 0, "newton", 0.0) for k, gap in enumerate(gaps)]
+    history = [Iteration(k, 1.0, gap, 0.0, 0, 0, 0, "newton", 0.0) for k, gap in enumerate(gaps)]
     display = ConvergenceDisplay(history).plot(tol=1e-3)
     save_figure(display.figure_, tmp_path / "gap.png")
     assert len(display.line_.get_xdata()) == len(gaps)

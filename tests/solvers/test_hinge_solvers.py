@@ -13,6 +13,7 @@ import reference
 from cases import make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
 
@@ -298,3 +299,19 @@ def test_planes_reach_the_optimum_of_the_squared_hinge(solver, normalize, place)
     assert model.status_ == "converged"
     assert value * (1 - 1e-12) <= model.objective_ <= value * (1 + 1e-6)
     assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_few_pairs_that_decide_do_not_hold_newton_up(C):
+    """Narrowing is foreseen: without that, steps are tiny, and planes have to end what it began."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(300, 40)) * (rng.random((300, 40)) < 0.3)
+    utility = 0.7 * (X @ rng.normal(size=40)) + 2 * rng.normal(size=300)
+    y = np.clip(np.round(utility), 0, 3)
+    parameters = Parameters(C=C, loss="hinge", solver="newton", tol=1e-8, n_threads=1)
+    result = train(
+        DesignMatrix.from_array(X), y, np.arange(300) // 10, parameters=parameters
+    ).result
+    assert result.status == "converged"
+    assert result.solver == "newton"
+    assert result.history[-1].n_products <= 110  # it takes some 200 and planes otherwise

@@ -118,15 +118,16 @@ class ArrayDevice:
         return self.xp.arange(n, dtype=dtype, device=self.device)
 
     def take(self, values: Any, places: Any) -> Any:
-        """Return the values at these places, of a vector or of its rows."""
-        return self.xp.take(values, places, axis=0)
+        """Return the values at these places, of a vector or of each row of a block."""
+        return self.xp.take(values, places, axis=-1)
 
     def prefix_sums(self, values: Any, dtype: Any) -> Any:
         """Return 0 and the sums of the first value, the first two, ..., of whole numbers.
 
-        Sums that overflow wrap around, and differences of sums are right nevertheless.
+        A block has those of each row. Sums that overflow wrap around, and differences of sums are
+        right nevertheless.
         """
-        return self.xp.cumulative_sum(values, axis=0, dtype=dtype, include_initial=True)
+        return self.xp.cumulative_sum(values, axis=-1, dtype=dtype, include_initial=True)
 
     def inverse(self, permutation: Any) -> Any:
         """Return the inverse of a permutation."""

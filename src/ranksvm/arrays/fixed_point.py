@@ -18,8 +18,8 @@ class FixedPoint:
     Parameters
     ----------
     device : ArrayDevice
-    largest : array of shape ()
-        No number is larger, in absolute value.
+    largest : array of shape (1,) or (k, 1)
+        No number is larger, in absolute value; or none in the same row of a block.
     n_terms : int
         No sum that matters has more terms.
     n_digits : int, default=2

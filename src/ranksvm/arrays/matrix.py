@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.matrix import column_scales, relative_rounding
+from ..linear.occurring import Columns
 from ..pairs.preferences import Preferences
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
@@ -31,22 +32,34 @@ class ArrayMatrix:
     Parameters
     ----------
     rows : DenseRows or SparseRows
-    factors : ndarray of shape (n_features,), optional
+    factors : ndarray of shape (n_columns,), optional
         What each column is multiplied by.
+    columns : Columns, optional
+        Which features the columns are; all by default.
 
     Attributes
     ----------
     device : ArrayDevice
-    shape : tuple of (n_samples, n_features)
+    shape : tuple of (n_samples, n_columns)
     n_stored : int
         Number of stored values.
+    columns : Columns
+    n_passes : int
+        How often all of X has been read so far, by this view.
     """
 
-    def __init__(self, rows: DenseRows | SparseRows, factors: Vector | None = None) -> None:
+    def __init__(
+        self,
+        rows: DenseRows | SparseRows,
+        factors: Vector | None = None,
+        columns: Columns | None = None,
+    ) -> None:
         self._rows = rows
         self._factors = np.ones(rows.shape[1]) if factors is None else factors
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
+        self.columns = Columns(self.shape[1]) if columns is None else columns
+        self.n_passes = 0
         self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
@@ -61,7 +74,7 @@ class ArrayMatrix:
 
     def scaled(self, scale: Vector) -> ArrayMatrix:
         """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
-        return ArrayMatrix(self._rows, self._factors * scale)
+        return ArrayMatrix(self._rows, self._factors * scale, self.columns)
 
     def centered(self) -> ArrayMatrix:
         """View X with columns that lie far from zero brought near it; if none does, this itself.
@@ -69,7 +82,10 @@ class ArrayMatrix:
         See `ranksvm.linear.offsets`.
         """
         rows = self._rows.centered()
-        return self if rows is self._rows else ArrayMatrix(rows, self._factors)
+        return self if rows is self._rows else ArrayMatrix(rows, self._factors, self.columns)
+
+    def copied(self, rows: NDArray[np.int64]) -> None:
+        """Copy nothing: on a device, samples are not drawn."""
 
     def zeros(self) -> Array:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
@@ -77,19 +93,23 @@ class ArrayMatrix:
 
     def dot(self, w: Vector, n_threads: int = 1) -> Array:
         """Return ``X @ w``, of shape (n_samples,), on the device."""
+        self.n_passes += 1
         return self._rows.dot(self.device.asarray(self._factors * w))
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Array, Array]:
         """Return ``X @ w``, and a bound of the rounding of each element, on the device."""
+        self.n_passes += 1
         return self._rows.dot_within(self.device.asarray(self._factors * w))
 
     def t_dot(self, u: Array, n_threads: int = 1) -> Vector:
         """Return ``X.T @ u``, of shape (n_features,), on the host."""
+        self.n_passes += 1
         product: Vector = self.device.to_host(self._rows.t_dot(u))
         return self._factors * product
 
     def t_dot_squares(self, u: Array, v: Array, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v``, on the host, from one pass over X."""
+        self.n_passes += 1
         product, squares = map(self.device.to_host, self._rows.t_dot_squares(u, v))
         return self._factors * product, self._factors**2 * squares
 
@@ -125,5 +145,6 @@ class ArrayMatrix:
 
         See `ranksvm.arrays.hessian.weight_space_hessian`.
         """
+        self.n_passes += 1
         shift, scale = shift / self._factors, scale * self._factors
         return weight_space_hessian(self._rows, loss, shift, scale, dtype)

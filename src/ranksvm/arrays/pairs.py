@@ -38,6 +38,11 @@ class ArrayPairs:
         self._layout = PairLayout(device, preferences, self._host.ranks)
 
     @property
+    def preferences(self) -> Preferences:
+        """What the pairs are made of."""
+        return self._host.preferences
+
+    @property
     def groups(self) -> QueryGroups:
         """The queries."""
         return self._host.groups

@@ -23,8 +23,8 @@ class PartnerSums(ABC):
     """Sums over the partners j of every document i, each times the weight of j.
 
     For two margins, these are the partners active at the first only. Arrays given come in the order
-    of scores; results in the last order of `Partners`. Pairs of results are those over the better
-    partners, and over the worse ones.
+    of scores, as vectors or as the rows of a block; results in the last order of `Partners`. Pairs
+    of results are those over the better partners, and over the worse ones.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class PartnerSums(ABC):
 
     def _fixed_point(self, values: Any, at_least: float = 0.0, n_digits: int = 2) -> FixedPoint:
         xp = self._device.xp
-        largest = xp.max(xp.abs(values))
+        largest = xp.max(xp.abs(values), axis=-1, keepdims=True)
         largest = xp.where(largest > at_least, largest, at_least)
         return FixedPoint(self._device, largest, self._pairs.longest, n_digits)
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from ..linear.design_matrix import DesignMatrix
+from ..linear.occurring import IN_TRAINING, occurring
 from .device import ArrayDevice
 from .libraries import csr_parts, is_sparse, library_of, on_gpu, to_host
 from .matrix import ArrayMatrix
@@ -18,7 +19,9 @@ BYTES_PER_ROW = 2000
 BYTES_OF_PANELS = 1 << 31
 
 
-def design_matrix(X: Any, device: str | None = None) -> DesignMatrix | ArrayMatrix:
+def design_matrix(
+    X: Any, device: str | None = None, spare: int = IN_TRAINING
+) -> DesignMatrix | ArrayMatrix:
     """View X as a design matrix where `device` says, copied there if it is elsewhere.
 
     Parameters
@@ -27,6 +30,8 @@ def design_matrix(X: Any, device: str | None = None) -> DesignMatrix | ArrayMatr
         Of NumPy and SciPy, or of Torch or CuPy on any device.
     device : str or None
         As for `RankSVM`.
+    spare : int, default=2
+        Of SciPy's matrices, as for `DesignMatrix.from_array`.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def design_matrix(X: Any, device: str | None = None) -> DesignMatrix | ArrayMatr
     else:
         chosen = named_device(device, X)
     if chosen is None:
-        return DesignMatrix.from_array(to_host(X))
+        return DesignMatrix.from_array(to_host(X), spare)
     if library_of(X) is None or device_of(X) != chosen:
         return copied(to_host(X), chosen)
     if is_sparse(X):
@@ -66,8 +71,10 @@ def copied(X: Any, device: ArrayDevice) -> ArrayMatrix:
     if free is None or needed + beside <= free:
         if not sparse:
             return ArrayMatrix(DenseRows(device, device.asarray(X)))
-        indptr, indices, values = map(device.asarray, (X.indptr, X.indices, X.data))
-        return ArrayMatrix(SparseRows(device, indptr, indices, values, X.shape))
+        *places, columns = occurring(X.indptr, X.indices, X.shape[1])
+        indptr, indices, values = map(device.asarray, (*places, X.data))
+        shape = (X.shape[0], len(columns))
+        return ArrayMatrix(SparseRows(device, indptr, indices, values, shape), columns=columns)
     estimate = (
         f"X takes about {needed / 2**30:.1f} GiB and training {beside / 2**30:.1f} GiB more, where "
         f"{free / 2**30:.1f} GiB are free"

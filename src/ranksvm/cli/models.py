@@ -16,13 +16,8 @@ if TYPE_CHECKING:
 _SHOWN_NAMES = 8
 
 
-def add_commands(commands: Any) -> None:
-    """Add the commands to what ``ArgumentParser.add_subparsers`` returned."""
-    _add_info(commands)
-    _add_convert(commands)
-
-
-def _add_info(commands: Any) -> None:
+def add_info(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     info = commands.add_parser(
         "info",
         help="tell what a model is",
@@ -43,7 +38,8 @@ def _add_info(commands: Any) -> None:
     )
 
 
-def _add_convert(commands: Any) -> None:
+def add_convert(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     convert = commands.add_parser(
         "convert",
         help="write a model in another form",
@@ -103,7 +99,7 @@ def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]
     from ..models import LinearModel
 
     if isinstance(model, LinearModel):
-        n_nonzero = int((model.coef != 0).sum())
+        n_nonzero = int((model.weights.values != 0).sum())
         return [
             ("model", f"linear, {form}"),
             ("features", f"{model.n_features}, of which {n_nonzero} have a weight"),

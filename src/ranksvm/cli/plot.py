@@ -118,8 +118,6 @@ def _count(text: str) -> int:
 
 
 def _coefficients(args: argparse.Namespace) -> None:
-    import numpy as np
-
     from ..files.model import load_model
     from ..models.from_estimators import linear_model_of
     from ..plots import CoefficientsDisplay
@@ -128,13 +126,13 @@ def _coefficients(args: argparse.Namespace) -> None:
     _check_out(args.out)
     model = linear_model_of(load_model(args.model), args.model)
     first = 0 if model.training.get("zero_based") is True else 1
-    names = model.feature_names or [str(k + first) for k in range(len(model.coef))]
     deviation = None
     if args.data is not None:
         rows = read_rows(args, model, rank=False)
-        deviation = np.zeros(len(model.coef))
-        deviation[: rows.n_features] = feature_deviations(rows.X)
-    _save(CoefficientsDisplay(model.coef, names, deviation=deviation).plot(n_shown=args.n), args)
+        deviation = feature_deviations(rows.X, model.n_features)
+    names = model.feature_names or range(first, first + model.n_features)
+    display = CoefficientsDisplay(model.weights, names, deviation=deviation)
+    _save(display.plot(n_shown=args.n), args)
 
 
 def _scores(args: argparse.Namespace) -> None:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from .cv import add_command as add_cv_command
-from .evaluate import add_command as add_evaluate_command
-from .models import add_commands as add_model_commands
 from .options import (
     Input,
     Output,
@@ -27,8 +25,6 @@ from .options import (
     require_distinct_files,
     say,
 )
-from .path import add_command as add_path_command
-from .plot import add_command as add_plot_command
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,23 +42,23 @@ class _Parser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
 
-def build_parser() -> _Parser:
-    """Return the parser of the command line."""
+def build_parser(command: str | None = None) -> _Parser:
+    """Return the parser of the command line, with all commands or just this one."""
     parser = _Parser(
         prog="ranksvm",
         description="Ranking support vector machines, trained exactly and with a certificate.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    _add_train(commands)
-    _add_predict(commands)
-    add_evaluate_command(commands)
-    _add_run(commands)
-    add_cv_command(commands)
-    add_path_command(commands)
-    add_model_commands(commands)
-    add_plot_command(commands)
+    for name, add in _COMMANDS.items():
+        if command in (None, name):
+            add(commands)
     return parser
+
+
+def _adder(module: str, function: str = "add_command") -> Callable[[Any], None]:
+    """Return a function that adds a command of a module, imported no sooner."""
+    return lambda commands: getattr(import_module(f".{module}", __package__), function)(commands)
 
 
 def _add_train(commands: Any) -> None:
@@ -136,7 +132,7 @@ def _train(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
-    from ..progress import IterationTable
+    from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
     if kernel is not None and args.device != "cpu":
@@ -147,7 +143,7 @@ def _train(args: argparse.Namespace) -> None:
 
         check_picture(args.plot)
     rows = read_rows(args)
-    table = IterationTable() if sys.stderr.isatty() and not args.quiet else None
+    shown = sys.stderr.isatty() and not args.quiet
     fit, model = train_on_rows(
         rows,
         parameters,
@@ -155,7 +151,8 @@ def _train(args: argparse.Namespace) -> None:
         scale=args.scale,
         device=args.device,
         max_memory=args.max_memory,
-        callback=table,
+        callback=IterationTable() if shown else None,
+        note=WorkNotes() if shown else None,
     )
     save_model(model, args.model)
     say(args, summary(fit, rows))
@@ -193,13 +190,27 @@ def _run_config(args: argparse.Namespace) -> None:
     run_config(args.config)
 
 
+_COMMANDS: dict[str, Callable[[Any], None]] = {
+    "train": _add_train,
+    "predict": _add_predict,
+    "evaluate": _adder("evaluate"),
+    "run": _add_run,
+    "cv": _adder("cv"),
+    "path": _adder("path"),
+    "info": _adder("models", "add_info"),
+    "convert": _adder("models", "add_convert"),
+    "plot": _adder("plot"),
+}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
     0 is success, 2 a mistake in the arguments or the files, told in a sentence on standard error,
     and 130 an interruption by Ctrl-C.
     """
-    parser = build_parser()
+    argv = sys.argv[1:] if argv is None else argv
+    parser = build_parser(argv[0] if argv and argv[0] in _COMMANDS else None)
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         getattr(args, "parser", parser).refuse(unknown)

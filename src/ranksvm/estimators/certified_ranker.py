@@ -54,6 +54,7 @@ class CertifiedRanker(Ranker):
             "dual_gap": self.dual_gap_,
             "status": self.status_,
             "n_iter": self.n_iter_,
+            "n_passes": self.history_[-1].n_passes,
             "n_pairs": self.n_pairs_,
             "n_queries": self.n_queries_,
         }

@@ -84,8 +84,9 @@ def ranksvm_grid(
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    matrix = DesignMatrix.from_array(X)
     problem = make_problem(
-        DesignMatrix.from_array(X),
+        matrix,
         y,
         qid,
         min(of_each, key=attrgetter("C")),
@@ -96,4 +97,4 @@ def ranksvm_grid(
     for place, result in solve_grid(problem, of_each, callback):
         warn_unless_converged(shortfall(result, of_each[place], f" for C={grid[place]:g}"))
         results[place] = result
-    return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))])
+    return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)

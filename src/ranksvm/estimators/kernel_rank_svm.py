@@ -11,10 +11,10 @@ from scipy import sparse
 
 from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
-from ..kernel.training import train_kernel
+from ..kernel.training import cost_of, train_kernel
 from ..models.kernel import KernelModel
 from ..pairs.weights import row_weights
-from ..progress import IterationTable
+from ..progress import IterationTable, WorkNotes
 from ..threads import resolve_threads
 from .certified_ranker import CertifiedRanker
 from .convergence import warn_unless_converged
@@ -37,8 +37,10 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
     ``|f|^2 = sum_pq beta_p beta_q k(x_p, x_q)``. It is `RankSVM` on features whose dot products are
     the values of the kernel: the columns of a pivoted Cholesky factor of its matrix, of which there
     are no more than the certificate needs. `dual_gap_` bounds the relative distance to the optimum
-    over all functions, whatever the factor leaves out. The matrix itself is not held: memory is
-    O(n rank), and time O(n rank^2) and that of a few passes over its n^2 values.
+    over all functions, whatever the factor leaves out. Where few columns are enough, the matrix
+    itself is not held: memory is O(n rank), and time O(n rank^2) and that of a few passes over its
+    n^2 values. Where they are not, half of the matrix is, and Newton steps over all functions are
+    found by some dozens of products with it.
 
     Parameters
     ----------
@@ -57,7 +59,8 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
     loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid, verbose
         As for `RankSVM`.
     max_memory : float, default=4e9
-        Bytes that the kernel may take: ``16 n_samples rank`` with a rank of at most n_samples and,
+        Bytes that the kernel may take: ``16 n_samples rank`` with a rank of at most n_samples, or
+        ``4 n_samples^2`` and that with a rank of hundreds, where there is room for both; and,
         with "precomputed", "sigmoid", a function, or a polynomial with a negative `coef0` or a
         broken degree, also ``16 n_samples^2`` to check that they are kernels at all. Training takes
         memory for itself, as `RankSVM` does with as many features as the rank.
@@ -65,8 +68,8 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        The training rows p that have coefficients: the pivots of the factor, and last the row from
-        which it takes differences.
+        The training rows p that have coefficients: the pivots of the factor, or any others where
+        the matrix is held, and last the row from which differences are taken.
     support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
         These rows; empty if the kernel is precomputed.
     dual_coef_ : ndarray of shape (n_support,)
@@ -207,6 +210,9 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
             kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
             validation = eval_sets(eval_set, eval_qid, eval_group)
             X, y, ids = self._training_rows(X, y, qid, group)
+            note = WorkNotes() if self.verbose else None
+            if note is not None:
+                note(cost_of(kernel, len(y), parameters, self.max_memory))
             factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
             fit = train_kernel(
                 factor,
@@ -216,11 +222,12 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
                 sample_weight=row_weights("sample_weight", sample_weight, len(y)),
                 query_weight=query_weight,
                 callback=IterationTable() if self.verbose else None,
+                note=note,
             )
             warn_unless_converged(fit.shortfall)
             self._keep(fit, parameters)
             self._kernel = kernel
-            self.support_, self.dual_coef_ = factor.dual_coef(fit.result.weights)
+            self.support_, self.dual_coef_ = fit.support, fit.dual_coef
             self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
             if sparse.issparse(X):
                 self.support_vectors_.sum_duplicates()  # in the order of model files

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
+from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.linear import LinearModel
@@ -20,6 +21,17 @@ Vector = NDArray[np.float64]
 
 class LinearRanker(CertifiedRanker):
     """Base of the estimators that learn a weight for each feature."""
+
+    weights_: FeatureWeights
+
+    @property
+    def coef_(self) -> Vector:
+        """The weights of all features."""
+        return self.weights_.dense
+
+    @coef_.setter
+    def coef_(self, coef: Vector) -> None:
+        self.weights_ = FeatureWeights.of(coef)
 
     def predict(self, X: Any) -> Any:
         """Score rows: higher is better; scores compare within a query.
@@ -35,7 +47,8 @@ class LinearRanker(CertifiedRanker):
         array of shape (n_samples,), float64
             Of Torch or CuPy, on the device of X, if X is; else of NumPy.
         """
-        return design_matrix(self._features(X)).dot(self.coef_)
+        rows = design_matrix(self._features(X), spare=IN_SCORING)
+        return rows.dot(self.weights_.at(rows.columns))
 
     def to_model(self) -> LinearModel:
         """Return the weights and how they came about, as `save_model` writes them.
@@ -45,7 +58,7 @@ class LinearRanker(CertifiedRanker):
         LinearModel
         """
         facts = self._facts()
-        return LinearModel(self.coef_, **facts)
+        return LinearModel(self.weights_, **facts)
 
     def _features(self, X: Any) -> Any:
         if library_of(X) is None:
@@ -57,4 +70,4 @@ class LinearRanker(CertifiedRanker):
 
     def _keep(self, fit: Fit, parameters: Parameters) -> None:
         super()._keep(fit, parameters)
-        self.coef_ = fit.result.weights
+        self.weights_ = fit.weights

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arrays.libraries import library_of, to_host
 from ..arrays.placement import design_matrix
@@ -17,8 +17,6 @@ from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_ranker import LinearRanker
 from .whole import fitted_or_not
-
-Vector = NDArray[np.float64]
 
 
 class RankSVM(LinearRanker):
@@ -54,17 +52,22 @@ class RankSVM(LinearRanker):
         - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
         - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
         - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
-    solver : {"auto", "newton", "trust_region", "bundle", "cutting_planes"}, default="auto"
+    solver : {"auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes"}, \
+default="auto"
         All reach the same optimum; they differ in speed:
 
         - "newton" forms the d x d Hessian explicitly: best with up to a few thousand features, and
           not impressed by their scales;
+        - "row_space" works with the n x n dot products of the rows: best with fewer rows than
+          features, whatever C and scales are; Newton steps for the squared hinge, an interior-point
+          method for the hinge; on the CPU, for at most 8,192 rows;
         - "trust_region" uses conjugate gradients: best with many sparse features;
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); for the hinge loss
-          it begins with planes, and turns to Newton steps where they do not get on.
+          it begins with planes, and turns to Newton steps where they do not get on; very long
+          queries begin with a sample of their rows (`ranksvm.solvers.samples_first`).
 
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.
@@ -93,12 +96,16 @@ class RankSVM(LinearRanker):
         Name of the column of a data frame that holds the query ids, which is then no feature: for
         grid searches and pipelines in which nothing but X reaches `fit` and `score`.
     verbose : int, default=0
-        1 prints a line per iteration to standard error.
+        1 prints a line per iteration to standard error, and a note if the scales of features lie
+        so far apart that some hardly count.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The weights w.
+        The weights w. Where features are many more than the stored values of X, it is made when it
+        is first asked for, and read-only; zeros take no memory.
+    weights_ : FeatureWeights
+        The same, without the features that occur nowhere.
     objective_ : float
         The objective at `coef_`, computed afresh and rounded up: in exact numbers, it is no more.
     dual_gap_ : float
@@ -109,7 +116,7 @@ class RankSVM(LinearRanker):
     n_iter_ : int
         Number of iterations.
     history_ : list of Iteration
-        Objective, gap, step and seconds of each iteration.
+        Objective, gap, step, passes over X and seconds of each iteration.
     n_pairs_ : int or float
         Number of preference pairs (their weight, if there are weights).
     n_queries_ : int
@@ -242,10 +249,10 @@ class RankSVM(LinearRanker):
             validation = eval_sets(eval_set, eval_qid, eval_group)
             sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
             X, y, ids = self._training_rows(X, y, qid, group)
-            w0: Vector | None = getattr(self, "coef_", None) if self.warm_start else None
-            if w0 is not None and w0.shape != (X.shape[1],):
+            w0 = getattr(self, "weights_", None) if self.warm_start else None
+            if w0 is not None and w0.n_features != X.shape[1]:
                 raise ValueError(
-                    f"warm_start: the previous fit had {len(w0)} features, X has {X.shape[1]}"
+                    f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
                 )
             fit = train(
                 design_matrix(X, self.device),
@@ -257,6 +264,8 @@ class RankSVM(LinearRanker):
                 w0=w0,
                 callback=IterationTable() if self.verbose else None,
             )
+            if self.verbose and fit.advice is not None:
+                sys.stderr.write(f"note: {fit.advice}\n")
             warn_unless_converged(fit.shortfall)
             self._keep(fit, parameters)
             self.evals_result_ = eval_scores(self, validation)

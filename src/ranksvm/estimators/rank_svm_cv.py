@@ -76,7 +76,7 @@ class RankSVMCV(LinearRanker):
         table of it.
     n_splits_ : int
         Number of folds.
-    coef_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
+    coef_, weights_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
         Of the model trained on all rows, as for `RankSVM`; only with `refit`.
     n_features_in_, feature_names_in_, qid_column_
         As for `RankSVM`.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import PathCallback, Stop
 from ..kernel.path.regularization import RegularizationPath, solve_path
-from ..progress import PathTable
+from ..progress import PathTable, WorkNotes
 from .convergence import warn_unless_converged
 from .rows import labelled_rows
 
@@ -77,7 +77,7 @@ def regularization_path(
     callback : callable, optional
         Called with a `PathProgress` after each check; stops by returning True.
     verbose : int, default=0
-        1 prints a line per second to standard error.
+        1 prints to standard error what the path takes before it begins, and a line per second.
 
     Returns
     -------
@@ -113,6 +113,7 @@ def regularization_path(
     callbacks: list[PathCallback] = [PathTable()] if verbose else []
     if callback is not None:
         callbacks.append(callback)
-    path = solve_path(X, y, qid, of_rows, stop, graph=graph, callbacks=callbacks)
+    note = WorkNotes() if verbose else None
+    path = solve_path(X, y, qid, of_rows, stop, graph=graph, callbacks=callbacks, note=note)
     warn_unless_converged(path.shortfall)
     return path

@@ -29,14 +29,16 @@ or threshold changes no order and is left out.
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linear.occurring import FeatureWeights
 from ..models.linear import LinearModel
 from .atomic import open_output
-from .linear_model import zero_weights
 from .quoting import shown
 from .scores import is_finite_number, parse_numbers
 from .source import DataError
@@ -66,16 +68,18 @@ _SVMRANK_HEADER = (
 )
 _SVMRANK_VALUES = ("0", "3", "1", "1", "1", "empty", "{d}", "0", "2", "0")
 _MAX_DIGITS = 10
+_ZEROS = 1 << 16  # at a time
 _WEIGHT = "one finite weight per line"
 
 
 def save_liblinear(model: LinearModel, path: str | os.PathLike[str]) -> None:
     """Write a model file of LIBLINEAR-ranksvm."""
     header = (
-        f"solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature {len(model.coef)}\nbias -1\nw\n"
+        f"solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature {model.n_features}\nbias -1\nw\n"
     )
     with open_output(path) as file:
-        file.write(header.encode() + _lines(model.coef))
+        file.write(header.encode())
+        file.writelines(_lines(model.weights))
 
 
 def save_svmrank(model: LinearModel, path: str | os.PathLike[str]) -> None:
@@ -86,8 +90,9 @@ def save_svmrank(model: LinearModel, path: str | os.PathLike[str]) -> None:
     lines = ["SVM-light Version V6.20"]
     for value, meaning in zip(_SVMRANK_VALUES, _SVMRANK_HEADER, strict=True):
         blank = "" if value == "empty" else " "
-        lines.append(f"{value.format(d=len(model.coef))}{blank}# {meaning}")
-    features = [f"{k + 1}:{model.coef[k]:.17g} " for k in np.flatnonzero(model.coef).tolist()]
+        lines.append(f"{value.format(d=model.n_features)}{blank}# {meaning}")
+    nonzero = zip(*(part.tolist() for part in model.weights.nonzero()), strict=True)
+    features = [f"{k + 1}:{weight:.17g} " for k, weight in nonzero]
     lines.append(f"1 {''.join(features)}#\n")
     with open_output(path) as file:
         file.write("\n".join(lines).encode())
@@ -96,11 +101,26 @@ def save_svmrank(model: LinearModel, path: str | os.PathLike[str]) -> None:
 def save_weights(model: LinearModel, path: str | os.PathLike[str]) -> None:
     """Write one weight per line, as ``numpy.savetxt(path, model.coef, "%.17g")`` does."""
     with open_output(path) as file:
-        file.write(_lines(model.coef))
+        file.writelines(_lines(model.weights))
 
 
-def _lines(weights: NDArray[np.float64]) -> bytes:
-    return "".join(f"{weight:.17g}\n" for weight in weights.tolist()).encode()
+def _lines(weights: FeatureWeights) -> Iterator[bytes]:
+    """Yield the lines of all weights, with many zeros at a time where features have none."""
+    texts = (f"{weight:.17g}\n".encode() for weight in weights.values.tolist())
+    features = weights.columns.features
+    if features is None:
+        yield from texts
+        return
+    gaps = np.diff(features, prepend=-1, append=weights.n_features) - 1
+    for n_zeros, text in zip(gaps.tolist(), (*texts, b""), strict=True):
+        yield from _zeros(n_zeros)
+        yield text
+
+
+def _zeros(n: int) -> Iterator[bytes]:
+    for _ in range(n // _ZEROS):
+        yield _ZEROS * b"0\n"
+    yield n % _ZEROS * b"0\n"
 
 
 def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
@@ -114,8 +134,9 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
     lines = text.split(b"\n")
     while lines and not lines[-1].strip():
         lines.pop()
-    weights = (_read_liblinear if form == "liblinear" else _read_svmrank)(name, lines)
-    return LinearModel(weights, training={"converted_from": form, "zero_based": False})
+    read: Callable[[str, list[bytes]], FeatureWeights | NDArray[np.float64]]
+    read = _read_liblinear if form == "liblinear" else _read_svmrank
+    return LinearModel(read(name, lines), training={"converted_from": form, "zero_based": False})
 
 
 def read_weights(name: str, text: bytes) -> LinearModel:
@@ -166,7 +187,7 @@ def _check_liblinear(name: str, number: int, key: bytes, value: bytes) -> None:
         raise _bad(name, number, "a number", value)
 
 
-def _read_svmrank(name: str, lines: list[bytes]) -> NDArray[np.float64]:
+def _read_svmrank(name: str, lines: list[bytes]) -> FeatureWeights:
     begin = 1 + len(_SVMRANK_HEADER)
     if len(lines) < begin:
         raise DataError(f"{name} ends at line {len(lines)}: the header has {begin} lines")
@@ -187,14 +208,15 @@ def _read_svmrank(name: str, lines: list[bytes]) -> NDArray[np.float64]:
             f"{name} has {len(lines) - begin} support vectors after line {begin}, but line 10 "
             f"says {n_vectors}"
         )
-    weights = zero_weights(name, n_features)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for number, line in enumerate(lines[begin:], begin + 1):
-            _add_vector(name, number, line, weights)
-    return weights
+    weights: dict[int, float] = {}
+    for number, line in enumerate(lines[begin:], begin + 1):
+        _add_vector(name, number, line, weights, n_features)
+    return FeatureWeights.of_some(weights, n_features)
 
 
-def _add_vector(name: str, number: int, line: bytes, weights: NDArray[np.float64]) -> None:
+def _add_vector(
+    name: str, number: int, line: bytes, weights: dict[int, float], n_features: int
+) -> None:
     words = line.partition(b"#")[0].split()
     if not words or not is_finite_number(words[0]):
         raise _bad(name, number, "a number and features", line)
@@ -204,10 +226,10 @@ def _add_vector(name: str, number: int, line: bytes, weights: NDArray[np.float64
         if index == b"qid":
             continue
         k = int(index) if index.isdigit() and len(index) <= _MAX_DIGITS else 0
-        if not 1 <= k <= len(weights) or not is_finite_number(value):
-            raise _bad(name, number, f"index:value with an index from 1 to {len(weights)}", word)
-        weights[k - 1] += alpha * float(value)
-        if not np.isfinite(weights[k - 1]):
+        if not 1 <= k <= n_features or not is_finite_number(value):
+            raise _bad(name, number, f"index:value with an index from 1 to {n_features}", word)
+        weights[k - 1] = weights.get(k - 1, 0.0) + alpha * float(value)
+        if not math.isfinite(weights[k - 1]):
             raise _bad(name, number, "finite weights", word)
 
 

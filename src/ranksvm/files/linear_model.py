@@ -13,7 +13,8 @@
 
 Weights are given by feature number, counted from one as in SVMlight files, or by feature name where
 ``feature_names`` lists the names; a feature that is not mentioned has weight zero. In the
-safetensors layout weights are the tensor "weights".
+safetensors layout weights are the tensor "weights"; where most features occurred nowhere, it holds
+the weights of those that the tensor "features" numbers, ascending from zero, of ``n_features``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linear.occurring import Columns, FeatureWeights
 from ..models.linear import LinearModel
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json
@@ -32,24 +34,28 @@ from .source import DataError
 FORMAT = "ranksvm linear model"
 
 _TENSORS = {"weights": Tensor("F64")}
+_TENSORS_OF_SOME = {"weights": Tensor("F64", least=0), "features": Tensor("I64", least=0)}
 
 
 def check(model: LinearModel) -> None:
     """Refuse to save what could not be loaded."""
-    bad = np.flatnonzero(~np.isfinite(model.coef))
+    values = model.weights.values
+    bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        raise ValueError(f"the weight of feature {bad[0] + 1} is {model.coef[bad[0]]}, not finite")
-    check_names(model.feature_names, len(model.coef), "weights")
+        k = model.weights.columns.feature(bad[0])
+        raise ValueError(f"the weight of feature {k + 1} is {values[bad[0]]}, not finite")
+    check_names(model.feature_names, model.n_features, "weights")
 
 
 def json_text(model: LinearModel, version: int) -> str:
     """Return the content of a JSON file."""
-    names = model.feature_names or [str(k + 1) for k in range(len(model.coef))]
+    names, (features, values) = model.feature_names, model.weights.nonzero()
+    keys = [names[k] if names else str(k + 1) for k in features.tolist()]
     content: dict[str, Any] = {
         "format": FORMAT,
         "format_version": version,
-        "n_features": len(model.coef),
-        "weights": {names[k]: float(model.coef[k]) for k in np.flatnonzero(model.coef)},
+        "n_features": model.n_features,
+        "weights": dict(zip(keys, values.tolist(), strict=True)),
         "parameters": model.parameters,
         "training": model.training,
     }
@@ -64,39 +70,48 @@ def from_json(content: dict[str, Any], name: str) -> LinearModel:
     weights = content.get("weights")
     if not isinstance(weights, dict):
         raise DataError(f'{name}: "weights" must give a number for each feature')
-    coef = zero_weights(name, content["n_features"])
     places, values = Features(content, name).read(weights, "weight")
-    coef[places] = values
-    return LinearModel(coef, **facts(content))
+    some = dict(zip(places, values, strict=True))
+    return LinearModel(FeatureWeights.of_some(some, content["n_features"]), **facts(content))
 
 
 def tensors(model: LinearModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the tensors and the further metadata of a safetensors file."""
-    return {"weights": np.asarray(model.coef, dtype=np.float64)}, {}
+    features = model.weights.columns.features
+    weights = {"weights": np.asarray(model.weights.values, dtype=np.float64)}
+    if features is None:
+        return weights, {}
+    return {**weights, "features": features.astype(np.int64)}, {"n_features": model.n_features}
 
 
 def from_tensors(file: Safetensors, content: dict[str, Any]) -> LinearModel:
     """Read a safetensors file, whose metadata are `content`."""
-    weights = file.read(_TENSORS)["weights"]
-    check_fields({**content, "n_features": len(weights)}, file.name)
-    bad = np.flatnonzero(~np.isfinite(weights))
+    if "features" not in file.tensors:
+        values = file.read(_TENSORS)["weights"]
+        check_fields({**content, "n_features": len(values)}, file.name)
+        weights = FeatureWeights.of(values)
+    else:
+        weights = _weights_of_some(file, content)
+    bad = np.flatnonzero(~np.isfinite(weights.values))
     if len(bad):
         raise DataError(
-            f"{file.name}: the weight of feature {bad[0] + 1} must be a number, not "
-            f"{weights[bad[0]]}"
+            f"{file.name}: the weight of feature {weights.columns.feature(bad[0]) + 1} must be a "
+            f"number, not {weights.values[bad[0]]}"
         )
     return LinearModel(weights, **facts(content))
 
 
-def zero_weights(name: str, n_features: int) -> NDArray[np.float64]:
-    """Return as many zeros as the file `name` asks for.
-
-    Raises
-    ------
-    DataError
-        If memory does not hold them.
-    """
-    try:
-        return np.zeros(n_features)
-    except MemoryError:
-        raise DataError(f"{name} asks for {n_features} weights: memory cannot hold them") from None
+def _weights_of_some(file: Safetensors, content: dict[str, Any]) -> FeatureWeights:
+    parts = file.read(_TENSORS_OF_SOME)
+    check_fields(content, file.name)
+    features, values, n_features = parts["features"], parts["weights"], content["n_features"]
+    if len(features) != len(values):
+        raise DataError(
+            f"{file.name} has {len(values)} weights of {len(features)} features: it is damaged"
+        )
+    between = np.concatenate([[-1], features, [n_features]])
+    if not (between[:-1] < between[1:]).all():
+        raise DataError(
+            f'{file.name}: "features" must ascend, from 0 at least to {n_features - 1} at most'
+        )
+    return FeatureWeights(Columns(n_features, features), values)

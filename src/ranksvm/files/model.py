@@ -9,6 +9,7 @@ those that are not plain texts as JSON.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import nullcontext
 from typing import Any
 
@@ -19,9 +20,7 @@ from ..models import KernelModel, LinearModel, Model
 from ..models.from_estimators import model_of
 from . import kernel_model, linear_model
 from .atomic import open_output
-from .foreign_models import read_foreign
 from .json_text import from_json, to_json
-from .pickles import looks_like_pickle, read_pickle
 from .quoting import shown
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
 from .source import DataError, opener_of_compressed, read_bytes
@@ -46,6 +45,8 @@ _FORMATS: dict[str, Any] = {kind.FORMAT: kind for kind in _KINDS.values()}
 _START_BYTES = 4096
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_DIGITS = 10  # of a version
+# Of pickles, by the binary protocols, and by the text protocol for an object or a container.
+_PICKLE = re.compile(rb"\x80|c[\w.]+\r?\n[\w.]+\r?\n|\((?:i[\w.]+\r?\n|[cdl])|[]}|)]q")
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -123,7 +124,7 @@ def model_form(start: bytes) -> str | None:
     # The length of a header can begin as a pickle does, but then it has zeros where that has none.
     if looks_like_safetensors(start) and start[4:8] == bytes(4):
         return "safetensors"
-    if looks_like_pickle(start):
+    if _PICKLE.match(start):
         return "pickle"
     if start.startswith(b"solver_type"):
         return "liblinear"
@@ -177,6 +178,8 @@ def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = Fals
     if form == "pickle":
         return _from_pickle(name, text, allow_pickle)
     if form in ("liblinear", "svmrank"):
+        from .foreign_models import read_foreign
+
         return read_foreign(name, text, form)
     if form is None:
         found = f"it begins with {shown(text[:_START_BYTES])}" if text else "it is empty"
@@ -194,6 +197,8 @@ def _from_pickle(name: str, content: bytes, allowed: bool) -> LinearModel:
             "program that wrote it, and make a model of them by "
             '"ranksvm convert coeff.txt model.json"'
         )
+    from .pickles import read_pickle
+
     weights, names = read_pickle(name, content)
     model = LinearModel(weights, names)
     if len(weights) == 0:

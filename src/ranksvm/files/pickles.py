@@ -20,15 +20,8 @@ from numpy.typing import NDArray
 from .quoting import shown
 from .source import DataError
 
-# As written by the binary protocols, and by the text protocol for an object or a container.
-_START = re.compile(rb"\x80|c[\w.]+\r?\n[\w.]+\r?\n|\((?:i[\w.]+\r?\n|[cdl])|[]}|)]q")
 _DTYPE = re.compile(r"b1|[iu][1248]|f[248]")
 _WEIGHTS = ("weights", "coef", "coef_", "w")
-
-
-def looks_like_pickle(start: bytes) -> bool:
-    """Tell whether bytes begin as a pickle does."""
-    return _START.match(start) is not None
 
 
 def read_pickle(name: str, content: bytes) -> tuple[NDArray[np.float64], list[str] | None]:

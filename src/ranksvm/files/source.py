@@ -8,7 +8,6 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import IO, Any, BinaryIO
 
@@ -135,6 +134,8 @@ def _gunzipped(file: BinaryIO, block_bytes: int) -> Iterator[bytes]:
 
 def _made_ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the same blocks, each made by another thread while the one before is in use."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as worker:
         ahead = worker.submit(next, blocks, None)
         while (block := ahead.result()) is not None:

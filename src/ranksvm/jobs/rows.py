@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
+from ..linear.occurring import IN_TRAINING, Columns
 from ..models import Model
 from ..models.scaling import scale_factors
 
@@ -20,30 +21,32 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 
-def factors_of(rows: SvmlightFile, scale: str | None) -> Vector | None:
-    """Return what `scale_factors` says of the features of rows; None without a scale."""
+def factors_of(
+    rows: SvmlightFile, scale: str | None, columns: Columns | None = None
+) -> Vector | None:
+    """Return what `scale_factors` says of the columns, or all features, of rows.
+
+    None without a scale.
+    """
     if scale is None:
         return None
-    return scale_factors(rows.X, scale, name=rows.name, first=0 if rows.zero_based else 1)
+    return scale_factors(rows.X, scale, columns, name=rows.name, first=0 if rows.zero_based else 1)
 
 
-def design_matrix(rows: SvmlightFile, factors: Vector | None = None) -> DesignMatrix:
-    """View the features of rows, each times its factor if there are any, as a design matrix."""
+def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
+    """View the features of rows as a design matrix; `spare` as for its `from_array`."""
     if isinstance(rows.features, CsrArrays):
-        X = DesignMatrix.from_csr(*rows.features)
-    else:
-        X = DesignMatrix.from_array(rows.features)
-    return X if factors is None else X.scaled(factors)
+        return DesignMatrix.from_csr(*rows.features, spare)
+    return DesignMatrix.from_array(rows.features)
 
 
-def matrix_on(device: str, rows: SvmlightFile, factors: Vector | None = None) -> Matrix:
+def matrix_on(device: str, rows: SvmlightFile) -> Matrix:
     """Do the same on a device, as `RankSVM` names it."""
     if device == "cpu":
-        return design_matrix(rows, factors)
+        return design_matrix(rows)
     from ..arrays import placement
 
-    X = placement.design_matrix(rows.X, device)
-    return X if factors is None else X.scaled(factors)
+    return placement.design_matrix(rows.X, device)
 
 
 def widened(X: Any, like: Any) -> Any:

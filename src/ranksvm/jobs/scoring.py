@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..files.svmlight import SvmlightFile
+from ..linear.occurring import IN_SCORING
 from ..models import LinearModel, Model
 from .rows import design_matrix, widened
 
@@ -20,7 +21,8 @@ def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     ndarray of shape (n_rows,)
     """
     if isinstance(model, LinearModel):
-        return design_matrix(rows).dot(model.coef[: rows.n_features], n_threads)
+        X = design_matrix(rows, IN_SCORING)
+        return X.dot(model.weights.at(X.columns), n_threads)
     return model.predict(widened(rows.X, model.support_vectors), n_threads)
 
 

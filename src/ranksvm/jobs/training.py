@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ def train_on_rows(
     device: str = "cpu",
     max_memory: float = 4e9,
     callback: Callback | None = None,
+    note: Callable[[str], object] | None = None,
 ) -> tuple[Fit, Model]:
     """Train a ranker on the rows of a file.
 
@@ -47,6 +49,8 @@ def train_on_rows(
         As for `KernelRankSVM`.
     callback : callable, optional
         As for `ranksvm.linear.training.train`.
+    note : callable, optional
+        Called with what a kernel takes, before it is computed, and with how far that is.
 
     Returns
     -------
@@ -58,13 +62,13 @@ def train_on_rows(
     ValueError
         As `RankSVM.fit` and `KernelRankSVM.fit`, or if a feature cannot be scaled.
     """
-    factors = factors_of(rows, scale)
     fit: Fit
     model: Model
     if kernel is None:
-        fit, model = _train_linear(rows, parameters, factors, device, callback)
+        fit, model = _train_linear(rows, parameters, scale, device, callback)
     else:
-        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback)
+        factors = factors_of(rows, scale)
+        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback, note)
     warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
@@ -73,20 +77,24 @@ def train_on_rows(
 def _train_linear(
     rows: SvmlightFile,
     parameters: Parameters,
-    factors: Vector | None,
+    scale: str | None,
     device: str,
     callback: Callback | None,
 ) -> tuple[Fit, LinearModel]:
+    X = matrix_on(device, rows)
+    factors = factors_of(rows, scale, X.columns)
     fit = train(
-        matrix_on(device, rows, factors),
+        X if factors is None else X.scaled(factors),
         rows.labels,
         rows.qid,
         parameters=parameters,
         sample_weight=rows.cost,
         callback=callback,
     )
-    weights = fit.result.weights
-    return fit, LinearModel(weights if factors is None else factors * weights)
+    weights = fit.weights
+    if factors is not None:
+        weights = replace(weights, values=factors * weights.values)
+    return fit, LinearModel(weights)
 
 
 def _train_kernel(
@@ -96,10 +104,13 @@ def _train_kernel(
     kernel: Kernel,
     max_memory: float,
     callback: Callback | None,
+    note: Callable[[str], object] | None,
 ) -> tuple[Fit, KernelModel]:
     from ..kernel.factor import KernelFactor
-    from ..kernel.training import train_kernel
+    from ..kernel.training import cost_of, train_kernel
 
+    if note is not None:
+        note(cost_of(kernel, len(rows.labels), parameters, max_memory))
     X = multiplied(rows.X, factors)
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
@@ -109,9 +120,9 @@ def _train_kernel(
         parameters=parameters,
         sample_weight=rows.cost,
         callback=callback,
+        note=note,
     )
-    support, coef = factor.dual_coef(fit.result.weights)
-    return fit, KernelModel(kernel, X[support], coef, factors)
+    return fit, KernelModel(kernel, X[fit.support], fit.dual_coef, factors)
 
 
 def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
@@ -123,6 +134,7 @@ def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
         "status": str(result.status),
         "solver": result.solver,
         "n_iter": result.n_iter,
+        "n_passes": result.n_passes,
         "n_samples": len(rows.labels),
         "n_queries": fit.n_queries,
         "n_pairs": fit.n_pairs,
@@ -139,11 +151,12 @@ def warn_unless_converged(shortfall: str | None) -> None:
 
 
 def summary(fit: Fit, rows: SvmlightFile) -> str:
-    """Return a line that says how training ended."""
+    """Return a line that says how training ended, and another if there is something to advise."""
     result = fit.result
+    advice = "" if fit.advice is None else f"\nnote: {fit.advice}"
     return (
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
         f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs} pairs"
+        f"{fit.n_pairs} pairs{advice}"
     )

@@ -15,6 +15,7 @@ restricts the functions to be learnt from, and nothing else is approximate.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from numpy.typing import NDArray
 from ..linear.matrix import relative_rounding
 from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
+from .matrix import KernelMatrix
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Note = Callable[[str], object]  # of how far the work is, for people
 
 EXACT = 1e-14  # of the largest diagonal element: a remainder of this size is rounding
 _SEMIDEFINITE = ("linear", "rbf", "laplacian", "cosine", "chi2")
@@ -36,6 +39,29 @@ _BLOCK_ROWS = 1024
 _DIAGONAL_ROWS = 64
 _LEAST_PIVOT = 0.01  # of the largest, so that the columns of a block are computed for some use
 _EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class LeadingColumns:
+    """The first columns of a factor: values of functions, orthonormal, that its pivots span.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_samples, n_columns)
+    pivots : ndarray of shape (n_columns,), int64
+    L : ndarray of shape (n_columns, n_columns)
+        The rows of pivots, lower triangular.
+    """
+
+    features: Matrix
+    pivots: Rows
+    L: Matrix
+
+    def coef(self, t: Vector) -> Vector:
+        """Return the coefficients of the function with the scores ``features @ t``."""
+        coef = np.zeros(len(self.features))
+        coef[self.pivots] = scipy.linalg.solve_triangular(self.L, t, lower=True, trans=1)
+        return coef
 
 
 class KernelFactor:
@@ -76,7 +102,7 @@ class KernelFactor:
     """
 
     def __init__(self, kernel: Kernel, X: Any, max_memory: float, n_threads: int = 1) -> None:
-        self._max_memory, self._n_threads = max_memory, n_threads
+        self.max_memory, self._n_threads = max_memory, n_threads
         self._values = _kernel_values(kernel, X, max_memory)
         n, self._n_features = X.shape
         self._diagonal = self._by_rows(
@@ -92,21 +118,78 @@ class KernelFactor:
         self._blocks: list[Matrix] = []
 
     @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.remainder)
+
+    @staticmethod
+    def n_bytes(n_samples: int, rank: int) -> float:
+        """Return the memory that a factor takes."""
+        return 16.0 * n_samples * rank
+
+    @property
     def features(self) -> Matrix:
         """Phi, of shape (n_samples, rank)."""
         return self._features_of(slice(None))
 
-    def refine(self, remainder: float) -> None:
-        """Add pivots until no diagonal element of the remainder is larger than this."""
+    def refine(
+        self, remainder: float, max_rank: int | None = None, note: Note | None = None
+    ) -> bool:
+        """Add pivots until no diagonal element of the remainder is larger than this.
+
+        Returns whether that is so; it is not, where there are `max_rank` pivots before.
+        """
         while True:
             largest = self.remainder.max()
             if largest <= remainder:
-                return
+                return True
+            if max_rank is not None and len(self.pivots) >= max_rank:
+                return False
+            if note is not None:
+                note(
+                    f"factor of the kernel: {len(self.pivots):,} columns leave a remainder of "
+                    f"{largest:.2g}; {remainder:.2g} is wanted"
+                )
             least = max(remainder, _LEAST_PIVOT * largest)
             n_candidates = min(_BLOCK_COLUMNS, len(self.remainder))
             candidates = np.argpartition(self.remainder, -n_candidates)[-n_candidates:]
             with one_blas_thread():
                 self._add_block(candidates[self.remainder[candidates] > least], least)
+
+    def matrix(self, note: Note | None = None) -> KernelMatrix:
+        """Return the values between differences from the anchor of all rows, half of them held."""
+        n = len(self.remainder)
+
+        def values(rows: slice, columns: Rows) -> Matrix:
+            if note is not None:
+                note(f"kernel matrix: {rows.start:,} of {n:,} rows")
+            return self._differences(rows, columns)
+
+        return KernelMatrix(values, n, 4 * self._rounding(n) * self.scale, self._n_threads)
+
+    def leading(self, n_columns: int) -> LeadingColumns:
+        """Return the first columns of Phi, to which some are added if there is need and room."""
+        room = self.max_memory - KernelMatrix.n_bytes(self.n_samples)
+        most = int(min(room / self.n_bytes(self.n_samples, 1), self.n_samples)) - _BLOCK_COLUMNS
+        self.refine(EXACT * self.scale, min(n_columns, most))
+        pivots = self.pivots[:n_columns]
+        features = np.ascontiguousarray(self._features_of(slice(None), n_columns))
+        return LeadingColumns(features, pivots, features[pivots])
+
+    def coef_of(self, w: Vector) -> Vector:
+        """Return the coefficients of all rows but for the anchor, which differences do without."""
+        rows, beta = self.dual_coef(w)
+        coef = np.zeros(len(self.remainder))
+        coef[rows[:-1]] = beta[:-1]
+        return coef
+
+    def with_anchor(self, coef: Vector) -> tuple[Rows, Vector]:
+        """Return the rows that have coefficients, and these with that of the anchor: sum zero."""
+        coef = coef.copy()
+        coef[self.anchor] = 0.0
+        support = np.append(np.flatnonzero(coef), self.anchor)
+        coef[self.anchor] = -coef.sum()
+        return support, coef[support]
 
     def dual_coef(self, w: Vector) -> tuple[Rows, Vector]:
         """Return rows and coefficients beta, with sum zero, of ``f(x) = sum_p beta_p k(p, x)``."""
@@ -153,9 +236,13 @@ class KernelFactor:
             projected = sum(float(np.sum((u @ block[used]) ** 2)) for block in self._blocks)
         return max(float(quadratic) - projected, 0.0) + rounding
 
-    def _features_of(self, rows: Any) -> Matrix:
+    def _features_of(self, rows: Any, n_columns: int | None = None) -> Matrix:
         none = np.empty((len(self.remainder), 0))
-        return np.concatenate([block[rows] for block in (none, *self._blocks)], axis=1)
+        blocks = [none, *self._blocks]
+        if n_columns is not None:
+            ends = np.cumsum([block.shape[1] for block in blocks])
+            blocks = blocks[: int(np.searchsorted(ends, n_columns)) + 1]
+        return np.concatenate([block[rows] for block in blocks], axis=1)[:, :n_columns]
 
     def _add_block(self, candidates: Rows, least: float) -> None:
         self._require_memory(len(self.pivots) + len(candidates))
@@ -201,12 +288,12 @@ class KernelFactor:
 
     def _require_memory(self, rank: int) -> None:
         n = len(self.remainder)
-        needed = 16.0 * n * rank
-        if needed > self._max_memory:
+        needed = self.n_bytes(n, rank)
+        if needed > self.max_memory:
             raise ValueError(
                 f"the kernel's factor has a rank of {len(self.pivots):,} and needs a larger one "
                 f"for {n:,} rows, which would take {needed / 1e9:.3g} GB, more than "
-                f"max_memory={self._max_memory / 1e9:.3g} GB; use fewer rows, raise tol or "
+                f"max_memory={self.max_memory / 1e9:.3g} GB; use fewer rows, raise tol or "
                 "max_memory, or approximate the kernel: RankSVM on the features of "
                 "sklearn.kernel_approximation.Nystroem or RBFSampler"
             )
@@ -214,7 +301,7 @@ class KernelFactor:
 
 def _kernel_values(kernel: Kernel, X: Any, max_memory: float) -> Callable[[Any, Any], Matrix]:
     """Return the function of rows and columns that gives the kernel values between them."""
-    if _is_semidefinite(kernel):
+    if is_semidefinite(kernel):
         return lambda rows, columns: kernel.between(X[rows], X[columns])
     with one_blas_thread():
         K = kernel.matrix(X, max_memory)
@@ -222,7 +309,8 @@ def _kernel_values(kernel: Kernel, X: Any, max_memory: float) -> Callable[[Any, 
     return lambda rows, columns: K[np.ix_(every[rows], every[columns])]
 
 
-def _is_semidefinite(kernel: Kernel) -> bool:
+def is_semidefinite(kernel: Kernel) -> bool:
+    """Whether a kernel is one whatever the rows are; others are checked."""
     if kernel.kernel in ("poly", "polynomial"):
         return kernel.coef0 >= 0 and float(kernel.degree).is_integer()
     return not callable(kernel.kernel) and kernel.kernel in _SEMIDEFINITE

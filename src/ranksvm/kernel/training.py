@@ -1,8 +1,14 @@
-"""From a kernel and parameters to a certified kernel ranker."""
+"""From a kernel and parameters to a certified kernel ranker.
+
+Two ways lead there, and both are certified over all functions of the kernel. Where few columns of a
+factor of the kernel matrix are enough, as they are for smooth kernels and few features, the linear
+solvers train on these. Where the factor grows beyond what the matrix itself would cost, the first
+of its columns precondition Newton's method over all functions: see `ranksvm.kernel.newton`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,11 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
-from ..linear.training import Fit, make_problem, shortfall
+from ..linear.training import Fit, Problem, make_problem, shortfall
 from ..pairs.losses import Hinge
-from ..solvers import Callback, Iteration, SolverResult, Status
+from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
-from .factor import EXACT, KernelFactor
+from ..threads import one_blas_thread
+from .factor import EXACT, KernelFactor, Note, is_semidefinite
+from .function_space import FunctionObjective
+from .kernels import Kernel
+from .matrix import KernelMatrix
+from .newton import newton_in_function_space
 
 Vector = NDArray[np.float64]
 
@@ -22,6 +33,21 @@ Vector = NDArray[np.float64]
 # often; the bound for the hinge loss is the looser, the more rows there are.
 _FIRST = 0.1
 _TINY = float(np.finfo(np.float64).tiny)
+
+# Newton steps on a factor of rank r take n r^2 multiplications each, those over all functions a
+# dozen products of n^2, which memory makes slower: they cost as much where r^2 is some 300 n.
+_RANK_PER_ROW = 300
+_LEAST_ROWS = 1000  # with fewer, it does not matter
+_HARD = 20  # pairs that weigh so much for each row take planes fewer steps than a smoothed hinge
+_LEADING_SHARE = 20  # of the rows are as many columns as pay to precondition with
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelFit(Fit):
+    """A trained kernel ranker: ``f(x) = sum_p dual_coef_p k(x_p, x)`` for the rows of support."""
+
+    support: NDArray[np.int64]
+    dual_coef: Vector
 
 
 def train_kernel(
@@ -33,7 +59,8 @@ def train_kernel(
     sample_weight: Vector | None = None,
     query_weight: ArrayLike | None = None,
     callback: Callback | None = None,
-) -> Fit:
+    note: Note | None = None,
+) -> KernelFit:
     """Train a ranker on the columns of a kernel's factor, which is refined as the gap demands.
 
     With the kernel matrix ``K = Phi Phi' + E`` and the dual value D of the problem of Phi at a
@@ -44,55 +71,188 @@ def train_kernel(
     In the end the value is confirmed: it is that of the function that is returned, from kernel
     values and its own coefficients, and raised by their rounding.
 
+    With the solver "auto", Phi gets no more columns than pay: beyond, training goes on from where
+    it was over all functions at once, if the kernel matrix finds room in the factor's `max_memory`.
+    Where that stalls at the limits of rounding, or the hinge loss weighs so much that planes need
+    fewer steps, Phi gets its columns after all.
+
     Parameters
     ----------
     factor : KernelFactor
         Of the training rows; refined in place.
     y, qid, parameters, sample_weight, query_weight, callback
         As for `ranksvm.linear.training.train`.
+    note : callable, optional
+        Called with a sentence now and then while the factor or the matrix grows.
 
     Returns
     -------
-    Fit
-        Its weights are for the columns of ``factor.features``, its gap is that of the kernel, its
-        value that of ``factor.dual_coef(weights)``.
+    KernelFit
+        Its value and gap are those of the kernel and of the coefficients.
     """
-    tol = max(parameters.tol, parameters.epsilon)
-    least = EXACT * factor.scale
-    shares = len(y) if parameters.loss == "hinge" else 1
-    remainder = max(_FIRST * tol * factor.scale / shares, least)
-    weights, inner = np.zeros(0), parameters
-    history: list[Iteration] = []
-    while True:
-        inner = replace(inner, tol=inner.tol / 2, epsilon=inner.epsilon / 2)
-        factor.refine(remainder)
-        Phi = DesignMatrix.from_array(factor.features)
-        problem = make_problem(Phi, y, qid, parameters, sample_weight, query_weight)
-        start = np.zeros(Phi.shape[1])
-        start[: len(weights)] = weights
-        result = problem.minimize(inner, start, callback)
-        weights = result.weights
+    training = _KernelTraining(
+        factor, y, qid, parameters, sample_weight, query_weight, callback, note
+    )
+    return training.run(most_columns(factor.n_samples, parameters, factor.max_memory))
+
+
+def most_columns(n: int, parameters: Parameters, max_memory: float) -> int | None:
+    """Return from how many columns of a factor on the matrix is used instead; None for never."""
+    rank = int(min(np.sqrt(_RANK_PER_ROW * n), n / 2))
+    needed = KernelMatrix.n_bytes(n) + KernelFactor.n_bytes(n, rank)
+    if parameters.solver != "auto" or n < _LEAST_ROWS or needed > max_memory:
+        return None
+    return rank
+
+
+def cost_of(kernel: Kernel, n: int, parameters: Parameters, max_memory: float) -> str:
+    """Say what training takes, before it begins.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    n : int
+        Number of rows.
+    parameters : Parameters
+    max_memory : float
+        As for `ranksvm.kernel.factor.KernelFactor`.
+
+    Returns
+    -------
+    str
+    """
+    rank = most_columns(n, parameters, max_memory)
+    if rank is None:
+        most = min(n, int(max_memory / KernelFactor.n_bytes(n, 1)))
+        work = f"a factor of up to {most:,} columns ({_gb(KernelFactor.n_bytes(n, most))})"
+    else:
+        work = (
+            f"a factor of up to {rank:,} columns ({_gb(KernelFactor.n_bytes(n, rank))}) and, where "
+            f"these are too few, its matrix ({_gb(KernelMatrix.n_bytes(n))})"
+        )
+    if not is_semidefinite(kernel):
+        work = f"{_gb(16.0 * n * n)} to check that it is a kernel, then {work}"
+    return f"kernel {kernel} of {n:,} rows: {work}"
+
+
+def _gb(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.3g} GB"
+
+
+@dataclass
+class _KernelTraining:
+    """One call of `train_kernel`; `weights` are those of the columns of the factor."""
+
+    factor: KernelFactor
+    y: Vector
+    qid: ArrayLike | None
+    parameters: Parameters
+    sample_weight: Vector | None
+    query_weight: ArrayLike | None
+    callback: Callback | None
+    note: Note | None
+
+    def __post_init__(self) -> None:
+        self.weights = np.zeros(0)
+        self.history: list[Iteration] = []
+
+    def run(self, max_rank: int | None) -> KernelFit:
+        factor, parameters = self.factor, self.parameters
+        tol = max(parameters.tol, parameters.epsilon)
+        least = EXACT * factor.scale
+        shares = len(self.y) if parameters.loss == "hinge" else 1
+        remainder = max(_FIRST * tol * factor.scale / shares, least)
+        inner = parameters
+        while True:
+            if not factor.refine(remainder, max_rank, self.note):
+                fit = self.over_all_functions()
+                if fit is not None:
+                    return fit
+                max_rank = None
+                continue
+            inner = replace(inner, tol=inner.tol / 2, epsilon=inner.epsilon / 2)
+            problem = self.problem(factor.features)
+            result, total, left_out, tol = self.on_columns(problem, inner, remainder <= least)
+            if total <= tol or result.status is not Status.CONVERGED:
+                return self.fit(problem, result, *factor.dual_coef(self.weights))
+            wanted = float(np.clip(0.25 * tol / max(left_out, _TINY), 1e-4, 0.1))
+            remainder = max(wanted * remainder, least)
+
+    def problem(self, features: NDArray[np.float64]) -> Problem:
+        X = DesignMatrix.from_array(features)
+        return make_problem(
+            X, self.y, self.qid, self.parameters, self.sample_weight, self.query_weight
+        )
+
+    def on_columns(
+        self, problem: Problem, inner: Parameters, is_exact: bool
+    ) -> tuple[SolverResult, float, float, float]:
+        """Train on the columns that there are.
+
+        Return the result, its gap over all functions, the part of it that columns left out make up,
+        and what it should be. The result is confirmed where it is the last.
+        """
+        parameters = self.parameters
+        start = np.zeros(problem.objective.size)
+        start[: len(self.weights)] = self.weights
+        result = problem.minimize(inner, start, self.callback)
+        self.weights = result.weights
         absolute = parameters.epsilon * parameters.C / max(abs(result.value), _TINY)
         tol = max(parameters.tol, absolute)
-        gap, left_out = _gaps(problem.objective, result, factor, tol)
+        gap, left_out = _gaps(problem.objective, result, self.factor, tol)
         value, total = result.value, gap + left_out
-        ended = result.status is not Status.CONVERGED or remainder <= least
+        ended = result.status is not Status.CONVERGED or is_exact
         if total <= tol or ended:
             bound = result.value * (1 - total)
-            value = _confirmed(problem.objective, factor, weights)
+            value = _confirmed(problem.objective, self.factor, self.weights)
             total = max((value - bound) / max(abs(value), _TINY) + ROUNDING, 0.0)
-        history = _joined(history, result.history, value, total)
-        if total <= tol or ended:
-            break
-        wanted = float(np.clip(0.25 * tol / max(left_out, _TINY), 1e-4, 0.1))
-        remainder = max(wanted * remainder, least)
-    status = result.status
-    if total <= tol:
-        status = Status.CONVERGED
-    elif status is Status.CONVERGED:
-        status = Status.STALLED
-    result = replace(result, value=value, dual_gap=total, status=status, history=history)
-    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
+        self.history = _joined(self.history, result.history, value, total)
+        status = result.status
+        if total <= tol:
+            status = Status.CONVERGED
+        elif status is Status.CONVERGED and ended:
+            status = Status.STALLED
+        return replace(result, value=value, dual_gap=total, status=status), total, left_out, tol
+
+    def over_all_functions(self) -> KernelFit | None:
+        """Train without regard to columns; None where columns have to do it after all."""
+        factor, parameters = self.factor, self.parameters
+        n = factor.n_samples
+        n_columns = max(n // _LEADING_SHARE, 128)
+        problem = self.problem(factor.leading(n_columns).features)
+        loss, c = problem.objective.loss, problem.objective.c
+        if isinstance(loss, Hinge) and c * loss.evaluate(np.zeros(n)).value > _HARD * n:
+            return None
+        progress = Progress(
+            parameters.tol, parameters.epsilon * parameters.C, parameters.max_iter, self.callback
+        )
+        coef = factor.coef_of(
+            np.append(self.weights, np.zeros(len(factor.pivots) - len(self.weights)))
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            objective = FunctionObjective(factor.matrix(self.note), loss, c).smoothed()
+            with one_blas_thread():
+                result = newton_in_function_space(
+                    objective, factor.leading, n_columns, coef, progress
+                )
+        self.history = _joined(self.history, result.history, result.value, result.dual_gap)
+        if result.status is Status.STALLED:
+            return None
+        return self.fit(problem, result, *factor.with_anchor(result.weights))
+
+    def fit(
+        self, problem: Problem, result: SolverResult, support: NDArray[np.int64], coef: Vector
+    ) -> KernelFit:
+        result = replace(result, history=self.history)
+        return KernelFit(
+            result,
+            problem.n_pairs,
+            problem.n_queries,
+            shortfall(result, self.parameters),
+            problem.objective.X.columns,
+            support=support,
+            dual_coef=coef,
+        )
 
 
 def _confirmed(objective: LinearObjective, factor: KernelFactor, weights: Vector) -> float:

@@ -14,6 +14,7 @@ from ..pairs.preferences import Preferences
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import column_scales, relative_rounding
+from .occurring import IN_TRAINING, Columns, occurring
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 
 Vector = NDArray[np.float64]
@@ -28,26 +29,40 @@ class DesignMatrix:
 
     Attributes
     ----------
-    shape : tuple of (n_samples, n_features)
+    shape : tuple of (n_samples, n_columns)
     n_stored : int
         Number of stored values.
+    columns : Columns
+        Which features the columns are: all, unless these are many more than the stored values.
+    n_passes : int
+        How often all of X has been read so far, by this view.
     """
 
-    def __init__(self, products: Products, shape: tuple[int, int], n_stored: int) -> None:
+    def __init__(
+        self,
+        products: Products,
+        shape: tuple[int, int],
+        n_stored: int,
+        columns: Columns | None = None,
+    ) -> None:
         self._products = products
         self.shape = shape
         self.n_stored = n_stored
+        self.columns = Columns(shape[1]) if columns is None else columns
+        self.n_passes = 0
         self._squares: Vector | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
     @classmethod
-    def from_array(cls, X: Any) -> DesignMatrix:
+    def from_array(cls, X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
         """View an array as a design matrix.
 
         Parameters
         ----------
         X : ndarray (C-contiguous) or SciPy CSR matrix, of shape (n_samples, n_features), float32 \
 or float64
+        spare : int, default=2
+            Features for each stored value, beyond which only those that occur become columns.
 
         Raises
         ------
@@ -60,12 +75,17 @@ or float64
                 raise TypeError("X must be a C-contiguous matrix of float32 or float64")
             return cls(Stored(kind(X), X.shape), X.shape, X.size)
         if getattr(X, "format", None) == "csr":
-            return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1])
+            return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1], spare)
         raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
 
     @classmethod
     def from_csr(
-        cls, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+        cls,
+        indptr: NDArray[Any],
+        indices: NDArray[Any],
+        values: NDArray[Any],
+        n_features: int,
+        spare: int = IN_TRAINING,
     ) -> DesignMatrix:
         """View the three arrays of a CSR matrix; index arrays both int32 or both int64."""
         kinds = {
@@ -74,14 +94,15 @@ or float64
             ("f4", "i8"): _core.CsrMatrix32Long,
             ("f8", "i8"): _core.CsrMatrix64Long,
         }
+        indptr, indices, columns = occurring(indptr, indices, n_features, spare)
         if indptr.dtype != indices.dtype:
             indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
         kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
         if kind is None:
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
-        core = kind(indptr, indices, values, n_features)
-        shape = (len(indptr) - 1, n_features)
-        return cls(Stored(core, shape), shape, int(indptr[-1]))
+        core = kind(indptr, indices, values, len(columns))
+        shape = (len(indptr) - 1, len(columns))
+        return cls(Stored(core, shape), shape, int(indptr[-1]), columns)
 
     @property
     def rounding_of_sums(self) -> float:
@@ -96,15 +117,22 @@ or float64
         """View some of the rows, in any order, without copying them."""
         share = len(rows) / max(self.shape[0], 1)
         taken = TakenRows(self._products, rows, self.shape[0])
-        return DesignMatrix(taken, (len(rows), self.shape[1]), round(share * self.n_stored))
+        shape = (len(rows), self.shape[1])
+        return DesignMatrix(taken, shape, round(share * self.n_stored), self.columns)
 
     def scaled(self, scale: Vector) -> DesignMatrix:
-        """View ``X * scale``, with positive factors of shape (n_features,), without copying X."""
-        return DesignMatrix(ScaledColumns(self._products, scale), self.shape, self.n_stored)
+        """View ``X * scale``, with positive factors of shape (n_columns,), without copying X."""
+        return self._seen(ScaledColumns(self._products, scale))
+
+    def copied(self, rows: NDArray[np.int64]) -> DesignMatrix:
+        """Copy some rows, dense, in double precision."""
+        d = self.shape[1]
+        copy = self.gather((0, len(rows), rows), (0, d), np.zeros(d), np.ones(d), np.float64)
+        return DesignMatrix.from_array(copy)
 
     def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
         """View several parts of the rows, that share a product with the same weights."""
-        shared = DesignMatrix(LastProduct(self._products), self.shape, self.n_stored)
+        shared = self._seen(LastProduct(self._products))
         return [shared.take(part) for part in rows]
 
     def centered(self) -> DesignMatrix:
@@ -115,7 +143,10 @@ or float64
         products = self._products.centered()
         if products is self._products:
             return self
-        return DesignMatrix(products, self.shape, self.n_stored)
+        return self._seen(products)
+
+    def _seen(self, products: Products) -> DesignMatrix:
+        return DesignMatrix(products, self.shape, self.n_stored, self.columns)
 
     def zeros(self) -> Vector:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
@@ -123,10 +154,12 @@ or float64
 
     def dot(self, w: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ w``, of shape (n_samples,)."""
+        self.n_passes += 1
         return self._products.dot(w, n_threads)
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X @ w``, and a bound of the rounding of each element."""
+        self.n_passes += 1
         return self._products.dot_within(w, n_threads)
 
     def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
@@ -134,10 +167,12 @@ or float64
         if self._squares is None:
             product, self._squares = self.t_dot_squares(u, np.ones(self.shape[0]), n_threads)
             return product
+        self.n_passes += 1
         return self._products.t_dot(u, n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+        self.n_passes += 1
         both = self._products.t_dot_squares(u, v, n_threads)
         return both[:, 0].copy(), both[:, 1].copy()
 
@@ -176,6 +211,7 @@ or float64
 
         See `ranksvm.linear.hessian.weight_space_hessian`.
         """
+        self.n_passes += 1
         return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
 
     def gather(

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.columns import is_masked
+
 
 def numeric_features(X: Any) -> Any:
     """Return rows as they are, unless numbers would be made of what are none.
@@ -21,7 +23,7 @@ def numeric_features(X: Any) -> Any:
     ValueError, TypeError
         Naming the column that holds dates, or the place of what is masked or no number.
     """
-    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+    if is_masked(X) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
         raise ValueError(f"X must be finite; the value at {place} is masked: fill it, or drop it")
     for where, dtype, values in _parts(X):

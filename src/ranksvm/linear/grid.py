@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import CuttingPlanes, Iteration, SolverResult
+from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .training import Problem
 
@@ -24,8 +26,8 @@ class RankSVMGrid:
     Attributes
     ----------
     Cs : ndarray of shape (n_Cs,)
-    coefs : ndarray of shape (n_Cs, n_features)
-        The weights for each C; the scores of rows X are ``X @ coefs.T``.
+    weights : list of FeatureWeights
+        For each C, without features that occur nowhere.
     objectives : ndarray of shape (n_Cs,)
     dual_gaps : ndarray of shape (n_Cs,)
         The relative duality gap reached for each C.
@@ -35,23 +37,32 @@ class RankSVMGrid:
     """
 
     Cs: Vector
-    coefs: NDArray[np.float64]
+    weights: list[FeatureWeights]
     objectives: Vector
     dual_gaps: Vector
     statuses: list[str]
     histories: list[list[Iteration]]
 
     @classmethod
-    def of(cls, Cs: Vector, results: Sequence[SolverResult]) -> RankSVMGrid:
-        """Lay the results for each C side by side."""
+    def of(cls, Cs: Vector, results: Sequence[SolverResult], columns: Columns) -> RankSVMGrid:
+        """Lay the results for each C, whose weights are those of columns, side by side."""
         return cls(
             Cs=Cs,
-            coefs=np.array([result.weights for result in results]),
+            weights=[FeatureWeights(columns, result.weights) for result in results],
             objectives=np.array([result.value for result in results]),
             dual_gaps=np.array([result.dual_gap for result in results]),
             statuses=[str(result.status) for result in results],
             histories=[result.history for result in results],
         )
+
+    @cached_property
+    def coefs(self) -> NDArray[np.float64]:
+        """The weights for each C, of shape (n_Cs, n_features).
+
+        The scores of rows X are ``X @ coefs.T``.
+        """
+        values = np.array([weights.values for weights in self.weights])
+        return self.weights[0].columns.spread(values)
 
 
 def solve_grid(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs, Scores
+from .occurring import Columns
 
 Vector = NDArray[np.float64]
 
@@ -27,11 +28,19 @@ class Matrix(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of samples, number of features."""
+        """Number of samples, number of columns, which are called features, too."""
+
+    @property
+    def columns(self) -> Columns:
+        """Which features the columns are, where those that occur nowhere have none."""
 
     @property
     def n_stored(self) -> int:
         """Number of stored values."""
+
+    @property
+    def n_passes(self) -> int:
+        """How often all of X has been read so far; an explicit Hessian counts as once."""
 
     @property
     def rounding_of_sums(self) -> float:
@@ -39,6 +48,9 @@ class Matrix(Protocol):
 
     def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, where scores will be."""
+
+    def copied(self, rows: NDArray[np.int64]) -> Matrix | None:
+        """Copy some rows, dense, as a matrix in its own right; None where samples are of no use."""
 
     def zeros(self) -> Scores:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
@@ -97,9 +109,15 @@ def column_scales(mean: Vector, square: Vector) -> tuple[Vector, Vector]:
     mean, square : ndarray of shape (n_features,)
         The means of the columns, and of their squares.
     """
-    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-    constant = deviation <= 1e-7 * np.abs(mean)
-    return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=~constant)
+    deviation = deviations(mean, square)
+    return mean, np.divide(1.0, deviation, out=np.ones_like(mean), where=deviation > 0)
+
+
+def deviations(mean: Vector, square: Vector) -> Vector:
+    """Return the standard deviations of columns, of the same; 0 for constants."""
+    deviation: Vector = np.sqrt(np.maximum(square - mean**2, 0.0))
+    deviation[deviation <= 1e-7 * np.abs(mean)] = 0.0
+    return deviation
 
 
 def relative_rounding(n_terms: float) -> float:

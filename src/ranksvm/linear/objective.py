@@ -31,9 +31,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
-from ..solvers.result import Plane
+from ..solvers.result import NewtonSystem, Plane
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
+from .row_space import RowSpace
+from .samples import Sample
 
 Vector = NDArray[np.float64]
 
@@ -55,6 +57,10 @@ class LinearObjective:
     n_threads : int, default=1
     penalty : Penalty, optional
         R; by default ``0.5 |w|^2``.
+    sample : Sample, optional
+        Rows whose objective is nearly the same.
+    rows : RowSpace, optional
+        Of X: where to find Newton steps for that penalty, if not by the Hessian in weight space.
     """
 
     X: Matrix
@@ -62,6 +68,8 @@ class LinearObjective:
     c: float
     n_threads: int = 1
     penalty: Penalty = SQUARED_NORM
+    sample: Sample | None = None
+    rows: RowSpace | None = None
 
     def with_loss(self, loss: PairLoss) -> LinearObjective:
         """Return the same objective with another loss."""
@@ -75,6 +83,11 @@ class LinearObjective:
     def size(self) -> int:
         """Number of weights."""
         return self.X.shape[1]
+
+    @property
+    def n_passes(self) -> int:
+        """How often X has been read so far."""
+        return self.X.n_passes
 
     @property
     def grain(self) -> Vector:
@@ -107,6 +120,18 @@ class LinearObjective:
         """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
         loss = self.loss.smoothed()
         return self if loss is self.loss else self.with_loss(loss)
+
+    def narrowed(self, ratio: float) -> LinearObjective:
+        """Return this with the width of its smoothing times `ratio`."""
+        return self.with_loss(self.loss.narrowed(ratio))
+
+    @cached_property
+    def sampled(self) -> LinearObjective | None:
+        """The same objective on the sample, if there is one."""
+        if self.sample is None:
+            return None
+        X, pairs = self.sample
+        return replace(self, X=X, loss=replace(self.loss, pairs=pairs), sample=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +259,23 @@ class LinearEvaluation:
 
     def narrowed(self, ratio: float) -> LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
-        objective = self.objective.with_loss(self.objective.loss.narrowed(ratio))
-        return objective.at(self.weights, self.scores)
+        return self.objective.narrowed(ratio).at(self.weights, self.scores)
+
+    @property
+    def width(self) -> float:
+        """The width of the smoothing, 1 if there is none."""
+        return self.objective.loss.smoothing_width
+
+    @property
+    def sampled(self) -> LinearEvaluation | None:
+        """The same weights on the sample, if there is one."""
+        sampled = self.objective.sampled
+        return None if sampled is None else sampled.evaluate(self.weights)
+
+    def foreseen(self, ratio: float) -> LinearEvaluation:
+        """Return the model of the narrowed smoothing if what is smoothed now stays so."""
+        loss = self.objective.loss.foreseen(self._smooth_loss, self.scores, ratio)
+        return replace(self, loss=loss, known_slope=None)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
@@ -301,6 +341,18 @@ class LinearEvaluation:
             self.objective.penalty.curvature(self.weights) * scale**2
         )
         return scaled, scale
+
+    def newton_system(
+        self, gradient: Vector, dtype: type[np.floating] = np.float64
+    ) -> NewtonSystem:
+        """Form the equations of a Newton step, for standardised features or in row space."""
+        rows = self.objective.rows
+        if rows is None:
+            hessian, scale = self.scaled_hessian(dtype)
+            return NewtonSystem(hessian, scale * gradient, lambda y: scale * y)
+        hessian, scale = rows.scaled_hessian(self._smooth_loss, self.objective.c, dtype)
+        projected = scale * rows.from_weights(gradient)
+        return NewtonSystem(hessian, projected, lambda y: rows.to_weights(scale * y))
 
     def along(self, p: Vector, image: Scores | None = None) -> Line:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""

@@ -17,8 +17,12 @@ from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
 from .matrix import Matrix
 from .objective import LinearObjective
+from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .solver_choice import SolverChoice, choose_solver
+from .row_space import RowSpace
+from .samples import draw_sample
+from .scales import advice_on_scales
+from .solver_choice import SolverChoice, choose_solver, sample_size
 
 Vector = NDArray[np.float64]
 
@@ -27,12 +31,32 @@ _HUGE_C = 1e100
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained ranker: the solver's result, what it was trained on, and its `shortfall`."""
+    """A trained ranker: the solver's result, what it was trained on, and what is to be said of it.
+
+    Attributes
+    ----------
+    result : SolverResult
+    n_pairs : int or float
+    n_queries : int
+    shortfall : str or None
+        How far above `tol` the gap is; None if it is not.
+    columns : Columns
+        Which features the weights of the result belong to.
+    advice : str or None
+        On the scales of the features (`ranksvm.linear.scales`).
+    """
 
     result: SolverResult
     n_pairs: int | float
     n_queries: int
     shortfall: str | None
+    columns: Columns
+    advice: str | None = None
+
+    @property
+    def weights(self) -> FeatureWeights:
+        """The weights of the result, as those of the features that they belong to."""
+        return FeatureWeights(self.columns, self.result.weights)
 
 
 def train(
@@ -43,7 +67,7 @@ def train(
     parameters: Parameters,
     sample_weight: Vector | None = None,
     query_weight: ArrayLike | None = None,
-    w0: Vector | None = None,
+    w0: FeatureWeights | None = None,
     callback: Callback | None = None,
 ) -> Fit:
     """Train a linear ranker.
@@ -58,7 +82,7 @@ def train(
     sample_weight : ndarray of shape (n_samples,) or None
     query_weight : array-like of shape (n_samples,) or None
         One value per row, the same for all rows of a query.
-    w0 : ndarray of shape (n_features,) or None
+    w0 : FeatureWeights or None
         Where to start; zero by default.
     callback : callable, optional
         Called with each `Iteration`; stops the solver by returning True.
@@ -69,8 +93,13 @@ def train(
         If there is not a single preference pair to learn from.
     """
     problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
-    result = problem.minimize(parameters, w0, callback)
-    return Fit(result, problem.n_pairs, problem.n_queries, shortfall(result, parameters))
+    start = None if w0 is None else w0.at(X.columns)
+    result = problem.minimize(parameters, start, callback)
+    advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
+    short = shortfall(result, parameters)
+    if short is not None and advice is not None:
+        short += f"; {advice}"
+    return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns, advice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +144,8 @@ class Problem:
         )
         objective = self.objective
         start = np.zeros(objective.size) if w0 is None else w0
+        if objective.rows is not None and start.any():
+            start = objective.rows.projected(start)
         if planes is None:
             planes = CuttingPlanes(objective.size, objective.n_threads)
         gap = np.inf
@@ -145,8 +176,13 @@ def make_problem(
         preferences, parameters, lambda which: X.pairs(which, parameters.counting, n_threads)
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
-    objective = LinearObjective(X.centered(), loss, c, n_threads)
-    return Problem(objective, n_pairs, choose_solver(X, parameters))
+    X = X.centered()
+    n_sampled = sample_size(X, groups) if parameters.solver == "auto" else 0
+    sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
+    choice = choose_solver(X, parameters, sample is not None)
+    rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
+    objective = LinearObjective(X, loss, c, n_threads, rows=rows, sample=sample)
+    return Problem(objective, n_pairs, choice)
 
 
 def weighted_pairs(

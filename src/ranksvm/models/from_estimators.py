@@ -69,7 +69,7 @@ def _from_pipeline(pipeline: Any) -> LinearModel:
     scale = " + ".join(type(scaler).__name__ for scaler in scalers)
     return replace(
         model,
-        coef=pipeline_factors(scalers, model.n_features) * model.coef,
+        weights=model.weights.times(pipeline_factors(scalers, model.n_features)),
         feature_names=model.feature_names if names is None else [str(name) for name in names],
         parameters={**model.parameters, "scale": scale},
     )

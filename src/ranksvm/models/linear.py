@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix, two_dimensional
+from ..linear.occurring import IN_SCORING, FeatureWeights
 from .columns import columns_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class LinearModel:
     """A linear ranker: weights, and how they came about.
 
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,), or FeatureWeights
+    feature_names, parameters, training
+        As below.
+
     Attributes
     ----------
-    coef : ndarray of shape (n_features,)
-        The weights.
+    weights : FeatureWeights
+        Without the features that occurred nowhere, where these are most.
     feature_names : list of str or None
     parameters : dict
         What the model was trained with.
@@ -28,10 +35,29 @@ class LinearModel:
         which data it saw (`ranksvm.jobs.fingerprint.fingerprint`).
     """
 
-    coef: NDArray[np.float64]
-    feature_names: list[str] | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
+    weights: FeatureWeights
+    feature_names: list[str] | None
+    parameters: dict[str, Any]
+    training: dict[str, Any]
+
+    def __init__(
+        self,
+        weights: FeatureWeights | NDArray[np.float64],
+        feature_names: list[str] | None = None,
+        parameters: dict[str, Any] | None = None,
+        training: dict[str, Any] | None = None,
+    ) -> None:
+        vars(self).update(
+            weights=FeatureWeights.of(weights),
+            feature_names=feature_names,
+            parameters={} if parameters is None else parameters,
+            training={} if training is None else training,
+        )
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """The weights of all features, of shape (n_features,)."""
+        return self.weights.dense
 
     def to_model(self) -> LinearModel:
         """Return the model itself, as estimators return what they have learned."""
@@ -40,7 +66,7 @@ class LinearModel:
     @property
     def n_features(self) -> int:
         """How many features there are."""
-        return len(self.coef)
+        return self.weights.n_features
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Score rows: higher is better.
@@ -64,11 +90,13 @@ class LinearModel:
         """
         if not isinstance(X, DesignMatrix):
             X = two_dimensional(columns_of(X, self.feature_names))
-            X = DesignMatrix.from_array(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X)
-        if X.shape[1] != len(self.coef):
-            raise ValueError(f"X has {X.shape[1]} features but the model has {len(self.coef)}")
+            X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+            X = DesignMatrix.from_array(X, IN_SCORING)
+        found = X.columns.n_features
+        if found != self.n_features:
+            raise ValueError(f"X has {found} features but the model has {self.n_features}")
         with np.errstate(over="ignore", invalid="ignore"):
-            scores: NDArray[np.float64] = X.dot(self.coef, n_threads)
+            scores: NDArray[np.float64] = X.dot(self.weights.at(X.columns), n_threads)
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
             raise ValueError(

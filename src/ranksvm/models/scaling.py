@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linear.occurring import Columns
+
 Vector = NDArray[np.float64]
 
 
-def scale_factors(X: Any, scale: str, *, name: str = "X", first: int = 0) -> Vector:
+def scale_factors(
+    X: Any, scale: str, columns: Columns | None = None, *, name: str = "X", first: int = 0
+) -> Vector:
     """Return what to multiply each feature by.
 
     Parameters
@@ -26,6 +30,8 @@ def scale_factors(X: Any, scale: str, *, name: str = "X", first: int = 0) -> Vec
         greatest absolute value, as of scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler.
         Features that are constant, or zero, keep the factor 1. The last two of scikit-learn also
         take spreads below 2e-15 for constant; here no unit is too small.
+    columns : Columns, optional
+        Those of X that occur, if others are left out.
     name : str
         What messages call the data.
     first : int
@@ -33,20 +39,21 @@ def scale_factors(X: Any, scale: str, *, name: str = "X", first: int = 0) -> Vec
 
     Returns
     -------
-    ndarray of shape (n_features,)
+    ndarray of shape (n_columns,)
 
     Raises
     ------
     ValueError
         If the scale of a feature, or one by it, is not a float64.
     """
+    columns = Columns(X.shape[1]) if columns is None else columns
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = _spread(X, scale)
+        spread = _spread(columns.only(X), scale)
         factors: Vector = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
     bad = np.flatnonzero(~(np.isfinite(factors) & (factors > 0)))
     if len(bad):
         raise ValueError(
-            f"feature {bad[0] + first} of {name} cannot be scaled: its values "
+            f"feature {columns.feature(bad[0]) + first} of {name} cannot be scaled: its values "
             "are too large or too small for float64"
         )
     return factors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+import sys
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def real_numbers(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         return unmasked(values)
     try:
         array = np.asarray(values)
@@ -87,6 +88,11 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must hold one number for each row: {error}") from None
     # NumPy turns the numbers beside a text into texts.
     return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+
+
+def is_masked(values: Any) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Tell whether an array has a mask; who made one has imported what it takes, which is slow."""
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
 def unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:

@@ -30,7 +30,7 @@ class CorePairs:
         - "joachims": O(m k), one pass per level (Joachims 2006, as given in supplement II.2);
         - "tree": O(m log k), a red-black tree (TreeRSVM, Airola et al. 2011, algorithm 1);
         - "pairs": O(m^2), every pair;
-        - "auto": "pairs" for a handful of documents, "merge" otherwise.
+        - "auto": every pair, four at a time and unsorted, up to 64 documents, "merge" otherwise.
     n_threads : int, default=1
         Threads to use. Results do not depend on it, to the last bit.
     """
@@ -42,7 +42,7 @@ class CorePairs:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
         if preferences.pair_weight not in PAIR_WEIGHTS:
             raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
-        self.preferences = preferences
+        self._preferences = preferences
         self.counting = counting
         self.n_threads = n_threads
         self.last_sweep = LastSweep()
@@ -55,6 +55,11 @@ class CorePairs:
             gaps=preferences.pair_weight == "gap",
             n_threads=n_threads,
         )
+
+    @property
+    def preferences(self) -> Preferences:
+        """What the pairs are made of."""
+        return self._preferences
 
     @property
     def groups(self) -> QueryGroups:

@@ -150,6 +150,20 @@ class PairLoss(ABC):
         """Return this with the width of its smoothing times `ratio`: itself, if it has none."""
         return self
 
+    @property
+    def smoothing_width(self) -> float:
+        """The width of the smoothing; 1 if there is none."""
+        return 1.0
+
+    def foreseen(
+        self, there: SmoothEvaluation, scores: ArrayLike, ratio: float
+    ) -> SmoothEvaluation:
+        """Return the derivatives of the narrowed loss if the pairs that are smoothed stay so.
+
+        `there` is this loss at the scores.
+        """
+        return there
+
 
 class Hinge(PairLoss):
     """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
@@ -231,9 +245,27 @@ class SmoothedHinge(PairLoss):
 
     width: float = 1.0
 
+    @property
+    def smoothing_width(self) -> float:
+        """The width of the smoothing."""
+        return self.width
+
     def narrowed(self, ratio: float) -> SmoothedHinge:
         """Return the same loss with the width times `ratio`."""
         return replace(self, width=ratio * self.width)
+
+    def foreseen(
+        self, there: SmoothEvaluation, scores: ArrayLike, ratio: float
+    ) -> SmoothEvaluation:
+        """Return the derivatives of the narrowed loss if the pairs that are smoothed stay so.
+
+        The slopes of these, ``(rho - z) / h`` in the loss, become ``(rho - z) / (ratio h)``, beyond
+        1 as well; those of the pairs below remain 1 (:eq:`foreseen`). `there` is this loss at the
+        scores.
+        """
+        below = Hinge(self.pairs, self.margin - self.width).evaluate(scores).gradient
+        gradient = below + (there.gradient - below) / ratio
+        return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import unmasked
+from .columns import is_masked, unmasked
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,8 @@ class QueryGroups:
         n = len(codes)
         starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
         indptr = np.concatenate([[0], starts, [n]]) if n else np.array([0])
-        if len(np.unique(codes[indptr[:-1]])) == len(indptr) - 1:
+        of_runs = np.sort(codes[indptr[:-1]])
+        if (of_runs[1:] != of_runs[:-1]).all():
             return cls(indptr.astype(np.int64))
         order = np.argsort(codes, kind="stable").astype(np.uint32)
         ordered = codes[order]
@@ -152,7 +153,7 @@ def present_ids(values: Any, name: str = "qid") -> NDArray[Any]:
 
 def id_vector(qid: Any, name: str = "qid") -> NDArray[Any]:
     """Return the ids as a vector, with ids that differ kept different."""
-    if isinstance(qid, np.ma.MaskedArray):
+    if is_masked(qid):
         return unmasked(qid)
     if hasattr(qid, "__array__") or hasattr(qid, "dtype"):
         ids = np.asarray(qid)

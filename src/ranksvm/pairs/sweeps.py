@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from .preferences import Preferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -69,14 +70,17 @@ class Sweep(Protocol):
 
 
 class BlockSweep(Sweep, Protocol):
-    """A sweep that multiplies the documents of some queries, where they lie in order of scores."""
+    """A sweep that multiplies the documents of some queries, where they lie in its own order.
+
+    That is the order of scores in long queries, and any order in short ones.
+    """
 
     @property
     def half_laplacian_unit(self) -> float:
         """The unit of `half_laplacian`: a power of two that keeps it within single precision."""
 
     def rows(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
-        """Return the row at each place from first to last, in order of query, then score."""
+        """Return the row at each place from first to last, in the order of the sweep."""
 
     def half_laplacian(
         self,
@@ -132,6 +136,10 @@ class LastSweep:
 
 class Pairs(Protocol):
     """The preference pairs of a data set, where scores live; immutable."""
+
+    @property
+    def preferences(self) -> Preferences:
+        """What the pairs are made of."""
 
     @property
     def groups(self) -> QueryGroups:

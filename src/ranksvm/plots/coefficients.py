@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..linear.occurring import Columns, FeatureWeights, occurring
 from ..models.from_estimators import linear_model_of
 from ..pairs.query_columns import without_column
 from .figures import BLUE, VERMILLION, new_axes, shortened
@@ -23,10 +24,10 @@ class CoefficientsDisplay:
 
     Parameters
     ----------
-    coef : array-like of shape (n_features,)
-    feature_names : sequence of n_features str, optional
+    coef : array-like of shape (n_features,), or FeatureWeights
+    feature_names : sequence of n_features str or int, optional
         "x0", "x1" ... by default.
-    deviation : array-like of shape (n_features,), optional
+    deviation : array-like of shape (n_features,), or FeatureWeights, optional
         The standard deviation of each feature, which its weight is multiplied by.
 
     Attributes
@@ -46,14 +47,14 @@ class CoefficientsDisplay:
 
     def __init__(
         self,
-        coef: ArrayLike,
-        feature_names: Sequence[str] | None = None,
+        coef: ArrayLike | FeatureWeights,
+        feature_names: Sequence[str | int] | None = None,
         *,
-        deviation: ArrayLike | None = None,
+        deviation: ArrayLike | FeatureWeights | None = None,
     ) -> None:
-        self.coef = np.asarray(coef, dtype=float)
+        self.weights = _of_features(coef)
         self.feature_names = feature_names
-        self.deviation = None if deviation is None else np.asarray(deviation, dtype=float)
+        self.deviation = None if deviation is None else _of_features(deviation)
 
     @classmethod
     def from_estimator(
@@ -89,7 +90,7 @@ class CoefficientsDisplay:
             If a pipeline has other steps than scalers, or X another number of features.
         """
         model = linear_model_of(estimator)
-        display = cls(model.coef, model.feature_names)
+        display = cls(model.weights, model.feature_names)
         if X is not None:
             column = getattr(estimator, "qid_column_", None)
             display.deviation = feature_deviations(
@@ -125,8 +126,9 @@ class CoefficientsDisplay:
         weights = self._weights(n_shown)
         n_nonzero = int(np.count_nonzero(weights))
         order = np.argsort(-np.abs(weights), kind="stable")
-        self.shown_ = order[: min(n_shown, n_nonzero)]
-        values = weights[self.shown_]
+        order = order[: min(n_shown, n_nonzero)]
+        self.shown_ = self.weights.columns.feature(order)
+        values = weights[order]
         ax = new_axes(1.2 + _BAR_HEIGHT * max(len(values), 3)) if ax is None else ax
         colors = np.where(values > 0, BLUE, VERMILLION)
         places = np.arange(len(values))
@@ -137,10 +139,9 @@ class CoefficientsDisplay:
         by = "" if self.deviation is None else " times standard deviation of the feature"
         ax.set_xlabel(f"weight{by}")
         ax.set_ylabel("feature")
-        if len(values) < len(weights):
-            ax.set_title(
-                _selection(len(values), int(n_nonzero), len(weights)), loc="left", fontsize=10
-            )
+        n_features = self.weights.n_features
+        if len(values) < n_features:
+            ax.set_title(_selection(len(values), n_nonzero, n_features), loc="left", fontsize=10)
         ax.grid(True, axis="x", alpha=0.3)
         ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure
@@ -149,11 +150,14 @@ class CoefficientsDisplay:
     def _weights(self, n_shown: int) -> NDArray[np.float64]:
         if n_shown < 1:
             raise ValueError(f"n_shown must be at least 1, not {n_shown}")
-        n = len(self.coef)
-        for what, given in [("names", self.feature_names), ("deviations", self.deviation)]:
-            if given is not None and len(given) != n:
-                raise ValueError(f"there are {n} weights but {what} of {len(given)} features")
-        return self.coef if self.deviation is None else self.coef * self.deviation
+        n, names, deviation = self.weights.n_features, self.feature_names, self.deviation
+        n_names = n if names is None else len(names)
+        n_deviations = n if deviation is None else deviation.n_features
+        for what, given in [("names", n_names), ("deviations", n_deviations)]:
+            if given != n:
+                raise ValueError(f"there are {n} weights but {what} of {given} features")
+        values = self.weights.values
+        return values if deviation is None else values * deviation.at(self.weights.columns)
 
     def _name(self, k: int) -> str:
         return f"x{k}" if self.feature_names is None else shortened(str(self.feature_names[k]))
@@ -167,9 +171,21 @@ def _selection(n_shown: int, n_nonzero: int, n: int) -> str:
     return f"the {n_shown} largest of {n:,} weights"
 
 
-def feature_deviations(X: Any) -> NDArray[np.float64]:
-    """Return the standard deviation of each feature, 0 for those that are constant."""
+def _of_features(values: ArrayLike | FeatureWeights) -> FeatureWeights:
+    if isinstance(values, FeatureWeights):
+        return values
+    return FeatureWeights.of(np.asarray(values, dtype=float))
+
+
+def feature_deviations(X: Any, n_features: int | None = None) -> FeatureWeights:
+    """Return the standard deviation of each feature, 0 for those that are constant or beyond X."""
     from sklearn.preprocessing import StandardScaler
 
-    deviation: NDArray[np.float64] = np.sqrt(StandardScaler(with_mean=False).fit(X).var_)
-    return deviation
+    columns = Columns(X.shape[1])
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        _, _, columns = occurring(X.indptr, X.indices, X.shape[1])
+    deviation = np.sqrt(StandardScaler(with_mean=False).fit(columns.only(X)).var_)
+    if n_features is not None and n_features > columns.n_features:
+        columns = Columns(n_features, columns.feature(np.arange(len(columns))))
+    return FeatureWeights(columns, deviation)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..linear.grid import RankSVMGrid
 from ..metrics import Conventions, parse_metric
 from ..metrics.evaluation import measure
+from ..models.linear import LinearModel
 from .averages import errors_or_nan, mean_label, require_defined, standard_error
 from .figures import count_curves, curve_style, legend_above, new_axes
 
@@ -129,8 +130,9 @@ class RegularizationCurveDisplay:
         from sklearn.utils import check_array
 
         sign = 1 if parse_metric(metric).greater_is_better else -1
-        scores = check_array(X, accept_sparse="csr") @ grid.coefs.T
-        of_each = [measure(y, column, qid, metric, preset=preset) for column in scores.T]
+        X = check_array(X, accept_sparse="csr")
+        scores = [LinearModel(weights).predict(X) for weights in grid.weights]
+        of_each = [measure(y, column, qid, metric, preset=preset) for column in scores]
         mean = np.array([evaluation.mean[metric] for evaluation in of_each])
         require_defined(metric, mean)
         error = [standard_error(evaluation.per_query[metric]) for evaluation in of_each]

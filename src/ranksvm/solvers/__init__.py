@@ -5,6 +5,7 @@ from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
 from .result import Callback, Iteration, Objective, Progress, SolverResult, Status
+from .samples import samples_first
 from .trust_region import trust_region
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "newton",
     "planes_first",
     "planes_last",
+    "samples_first",
     "trust_region",
 ]

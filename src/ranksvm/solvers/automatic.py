@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .result import Objective, Progress, SolverResult, Status
+
+if TYPE_CHECKING:
+    from .result import Evaluation
 
 SmoothSolver: TypeAlias = Callable[[Objective, NDArray[np.float64], Progress], SolverResult]
 
@@ -32,8 +35,15 @@ def planes_first(
 
     On well-scaled data, planes with a line search are hard to beat; on others they hardly move. So
     planes begin, and have to show that they will end within about as much work as the other solver
-    takes. Otherwise that one takes over, at the best point so far and with the lower bound of the
-    planes. The work is thus at most about twice that of the better of the two.
+    takes:
+
+    - after a fifth of that work their bound must be a thousandth of the value,
+    - beyond that work, what the latest planes gained must, if it goes on so, lead to the end before
+      it is twice that work.
+
+    Otherwise the other solver takes over, at the best point so far and with the lower bound of the
+    planes, which stay; where it comes to a stand, planes go on (`planes_last`). The work is thus at
+    most about twice that of the better of the two.
 
     Parameters
     ----------
@@ -97,7 +107,7 @@ def planes_last(
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     result = first(objective.smoothed(), w0, progress)
     if result.status is Status.CONVERGED and progress.best is not None:
-        planes.add(*progress.best.plane)
+        planes.add(*cast("Evaluation", progress.best).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     return bundle(objective, result.weights, progress, planes=planes)
@@ -105,15 +115,16 @@ def planes_last(
 
 def _promising(progress: Progress, n_planes: int) -> bool:
     history = progress.history
-    if len(history) <= max(LEAST_PLANES, n_planes // 5):
+    done = len(history) - progress.first
+    if done <= max(LEAST_PLANES, n_planes // 5):
         return True
     if progress.lower_bound < 1e-3 * history[-1].value:
         return False
-    if len(history) <= max(LEAST_PLANES, n_planes):
+    if done <= max(LEAST_PLANES, n_planes):
         return True
     last, before = history[-1], history[-1 - LOOK_BACK]
     gap, wanted = last.dual_gap * last.value, progress.target
     gain = log(before.dual_gap * before.value / gap) if gap > 0 else 0.0
     if gain <= 0 or wanted <= 0:
         return False
-    return log(gap / wanted) / gain * LOOK_BACK <= n_planes
+    return done + log(gap / wanted) / gain * LOOK_BACK <= 2 * n_planes

@@ -55,7 +55,7 @@ def bundle(
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("bundle" if line_search else "cutting_planes")
+    progress.begin("bundle" if line_search else "cutting_planes", objective)
     if planes is None:
         planes = CuttingPlanes(objective.size, objective.n_threads)
     best = objective.evaluate(w0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .result import Line, Trial
+from .result import Evaluation, Line, P, Trial
 
 
 def line_search(
-    line: Line, *, accuracy: float = 0.3, max_trials: int = 20
-) -> tuple[Trial | None, int]:
+    line: Line[P], *, accuracy: float = 0.3, max_trials: int = 20
+) -> tuple[Trial[P] | None, int]:
     """Find a step where the derivative has nearly vanished.
 
     The derivative of a convex function rises along the line. Steps are doubled until it is no
@@ -33,7 +33,7 @@ def line_search(
     """
     low, low_slope = 0.0, line.slope
     high, high_slope = np.inf, np.nan
-    best: Trial | None = None
+    best: Trial[P] | None = None
     step = 1.0
     n_trials = 0
     while low_slope < 0 and n_trials < max_trials:
@@ -67,8 +67,8 @@ def _next_step(low: float, low_slope: float, high: float, high_slope: float, slo
 
 
 def search_kink(
-    line: Line, value: float, gap: float, first_step: float, *, max_trials: int = 30
-) -> tuple[Trial | None, Trial, int]:
+    line: Line[Evaluation], value: float, gap: float, first_step: float, *, max_trials: int = 30
+) -> tuple[Trial[Evaluation] | None, Trial[Evaluation], int]:
     """Find a step of nearly least value along a line on which the derivative jumps.
 
     The least value lies between two trials of negative and positive slope, and above both their

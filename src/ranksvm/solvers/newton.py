@@ -13,12 +13,15 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 
-def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
+def newton(
+    objective: Objective, w0: Vector, progress: Progress | None = None, *, name: str = "newton"
+) -> SolverResult:
     """Minimise by Newton steps.
 
     While the duality gap exceeds what is asked for:
 
-    1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
+    1. narrow the smoothing of a loss with kinks, if that is what holds the gap, and step to where
+       the minimum is then, if the pairs on the smoothed part stay the same (:eq:`foreseen`),
     2. form the Hessian and scale its diagonal to one,
     3. factorise it (Cholesky) and solve for the Newton step (:eq:`newton-step`),
     4. search along the step; a trial costs a sweep over the scores, no pass over X.
@@ -32,23 +35,32 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
         When to stop, and the record, which may hold earlier iterations of another solver.
+    name : str, default="newton"
+        What the history calls it.
 
     Returns
     -------
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("newton")
-    continuation = Continuation()
+    progress.begin(name, objective)
+    continuation = Continuation(foresees=True)
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
-    trial: Trial | None = None
+    trial: Trial[Evaluation] | None = None
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
-        current = continuation.refine(current, progress.target, trial)
+        refined = continuation.refine(current, progress.target, trial)
+        direction = None
+        if refined is not current and trial is not None:
+            direction = newton_step(current.foreseen(continuation.ratio), dtype)
+            progress.n_products += 1
+        current = refined
         before = current.distance
-        direction = _newton_step(current, dtype)
-        progress.n_products += 1
+        foreseen = direction is not None and bool(direction @ current.gradient < 0)
+        if not foreseen:
+            direction = newton_step(current, dtype)
+            progress.n_products += 1
         trial = None
         if direction is not None:
             trial, n_trials = line_search(current.along(direction))
@@ -56,26 +68,32 @@ def newton(objective: Objective, w0: Vector, progress: Progress | None = None) -
         if trial is not None:
             current = trial.evaluation
             status = progress.record(current, trial.step)
-        elif dtype is np.float64:
+        elif dtype is np.float64 and not foreseen:
             status = Status.STALLED
-        if trial is None or (trial.step > 0.5 and current.distance > 0.1 * before):
+        little = trial is not None and trial.step > 0.5 and current.distance > 0.1 * before
+        if trial is None or (little and not foreseen):
             dtype = np.float64
     return progress.result(status)
 
 
-def _newton_step(evaluation: Evaluation, dtype: type[np.floating]) -> Vector | None:
-    """Solve for the step; None if the Hessian is not positive definite in this precision."""
-    hessian, scale = evaluation.scaled_hessian(dtype)
+def newton_step(
+    evaluation: Evaluation, dtype: type[np.floating], model: Evaluation | None = None
+) -> Vector | None:
+    """Solve for the step; None if the Hessian is not positive definite in this precision.
+
+    The Hessian is that of the evaluation, or of a `model` of it.
+    """
+    system = (model or evaluation).newton_system(evaluation.gradient, dtype)
+    hessian, gradient, to_weights = system
     diagonal = np.diag(hessian)
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return None
     to_unit: Vector = 1 / np.sqrt(diagonal)
     hessian *= to_unit
     hessian *= to_unit[:, np.newaxis]
-    to_weights: Vector = scale * to_unit
     try:
         factor = np.asarray(np.linalg.cholesky(hessian), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    direction: Vector = to_weights * _core.cholesky_solve(factor, -to_weights * evaluation.gradient)
-    return direction if direction @ evaluation.gradient < 0 else None
+    step: Vector = to_unit * _core.cholesky_solve(factor, -to_unit * gradient)
+    return to_weights(step) if step @ gradient < 0 else None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ Vector = NDArray[np.float64]
 # What an objective needs to know of a direction, linear in it: of NumPy, or of the library of a
 # device, whose arrays have the same operators.
 Image: TypeAlias = NDArray[np.float64]
+P = TypeVar("P", bound="Point")
+P_co = TypeVar("P_co", bound="Point", covariant=True)
 
 
 class Plane(NamedTuple):
@@ -26,8 +28,16 @@ class Plane(NamedTuple):
     grain: Vector
 
 
-class Evaluation(Protocol):
-    """An objective at given weights: immutable, every part computed at most once."""
+class NewtonSystem(NamedTuple):
+    """Hessian ``B'HB`` and gradient ``B'r`` by coordinates y of the step ``B y``, and the map B."""
+
+    hessian: NDArray[np.float64]
+    gradient: Vector
+    to_weights: Callable[[Vector], Vector]
+
+
+class Point(Protocol):
+    """An objective at given weights, with its certificate: all that a record needs to know."""
 
     @property
     def weights(self) -> Vector:
@@ -36,10 +46,6 @@ class Evaluation(Protocol):
     @property
     def value(self) -> float:
         """The objective."""
-
-    @property
-    def gradient(self) -> Vector:
-        """The gradient, of the shape of the weights."""
 
     @property
     def distance(self) -> float:
@@ -52,10 +58,6 @@ class Evaluation(Protocol):
     @property
     def lower_bound(self) -> float:
         """A lower bound of the minimum, whatever rounding has done to what it is made of."""
-
-    @property
-    def plane(self) -> Plane:
-        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
 
     @property
     def rounding(self) -> float:
@@ -72,8 +74,34 @@ class Evaluation(Protocol):
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing, not from the weights."""
 
-    def narrowed(self, ratio: float) -> Evaluation:
+    @property
+    def width(self) -> float:
+        """The width of the smoothing: 1 as an objective is smoothed at first."""
+
+    def narrowed(self: P, ratio: float) -> P:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+
+
+class Evaluation(Point, Protocol):
+    """An objective at given weights: immutable, every part computed at most once."""
+
+    @property
+    def gradient(self) -> Vector:
+        """The gradient, of the shape of the weights."""
+
+    @property
+    def plane(self) -> Plane:
+        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
+
+    @property
+    def sampled(self) -> Evaluation | None:
+        """The objective on the sample at the same weights; None if there is none."""
+
+    def foreseen(self, ratio: float) -> Evaluation:
+        """Return the model of the narrowed smoothing if what is smoothed now stays so.
+
+        Gradient and Hessian are those of the model.
+        """
 
     def image(self, p: Vector) -> Image:
         """Return what the objective needs to know of a direction."""
@@ -84,10 +112,10 @@ class Evaluation(Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
 
-    def scaled_hessian(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
-        """Return ``diag(scale) Hessian diag(scale)`` and scale."""
+    def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
+        """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
 
-    def along(self, p: Vector, image: Image | None = None) -> Line:
+    def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
         `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
@@ -95,7 +123,7 @@ class Evaluation(Protocol):
         """
 
 
-class Trial(Protocol):
+class Trial(Protocol[P_co]):
     """A point on a line."""
 
     @property
@@ -111,22 +139,30 @@ class Trial(Protocol):
         """What the step 1 would gain on a parabola with its vertex there."""
 
     @property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> P_co:
         """The objective there."""
 
 
-class Line(Protocol):
+class Line(Protocol[P_co]):
     """An objective restricted to a line."""
 
     @property
     def slope(self) -> float:
         """The derivative at the start."""
 
-    def trial(self, step: float) -> Trial:
+    def trial(self, step: float) -> Trial[P_co]:
         """Return the point at a step."""
 
 
-class Objective(Protocol):
+class CountsPasses(Protocol):
+    """What knows how much it has read."""
+
+    @property
+    def n_passes(self) -> int:
+        """How often all data have been read so far, which is what a disk or a cluster takes."""
+
+
+class Objective(CountsPasses, Protocol):
     """A function of a vector of `size` weights."""
 
     @property
@@ -139,6 +175,13 @@ class Objective(Protocol):
 
     def smoothed(self) -> Objective:
         """Return the same objective with smooth derivatives."""
+
+    def narrowed(self, ratio: float) -> Objective:
+        """Return this with the width of its smoothing multiplied by `ratio`."""
+
+    @property
+    def sampled(self) -> Objective | None:
+        """Nearly the same function, made of a sample of the data; None if there is none."""
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the objective at w."""
@@ -175,6 +218,9 @@ class Iteration:
         Products with the Hessian so far; an explicit Hessian counts as one.
     n_evaluations : int
         Evaluations of the objective so far, those of the line search included.
+    n_passes : int
+        Passes over X so far, those that confirm the last value included; an explicit Hessian counts
+        as one.
     solver : str
     seconds : float
         Time since the start.
@@ -186,6 +232,7 @@ class Iteration:
     step: float
     n_products: int
     n_evaluations: int
+    n_passes: int
     solver: str
     seconds: float
 
@@ -212,6 +259,11 @@ class SolverResult:
     def n_iter(self) -> int:
         """Number of iterations."""
         return self.history[-1].iteration
+
+    @property
+    def n_passes(self) -> int:
+        """Number of passes over X."""
+        return self.history[-1].n_passes
 
 
 ROUNDING = float(np.finfo(np.float64).eps)
@@ -247,7 +299,7 @@ class Progress:
         As in `Iteration`.
     history : list of Iteration
     lower_bound : float
-    best : Evaluation or None
+    best : Point or None
         Of the present solver.
     solver : str
     first : int
@@ -262,24 +314,28 @@ class Progress:
     n_evaluations: int = 1
     history: list[Iteration] = field(default_factory=list)
     lower_bound: float = -np.inf
-    best: Evaluation | None = None
+    best: Point | None = None
     solver: str = ""
     first: int = 0
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
+    _objective: CountsPasses | None = None
+    _passes_before: int = 0
 
-    def begin(self, solver: str) -> None:
+    def begin(self, solver: str, objective: CountsPasses) -> None:
         """Let a solver begin, at weights that it evaluates afresh.
 
         What held up another before it does not count against it.
         """
-        self.solver = solver
+        if self._objective is None:
+            self._passes_before = objective.n_passes
+        self.solver, self._objective = solver, objective
         self.first = len(self.history)
         self.best = None
 
     def record(
-        self, evaluation: Evaluation, step: float, lower_bound: float | None = None
+        self, evaluation: Point, step: float, lower_bound: float | None = None
     ) -> Status | None:
         """Add a line to the history; return a status if this is the end.
 
@@ -315,6 +371,7 @@ class Progress:
             step=step,
             n_products=self.n_products,
             n_evaluations=self.n_evaluations,
+            n_passes=self.n_passes,
             solver=self.solver,
             seconds=time.perf_counter() - self.started,
         )
@@ -329,7 +386,7 @@ class Progress:
         return dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY))
 
     def _status(
-        self, evaluation: Evaluation, value: float, dual_gap: float, iteration: int
+        self, evaluation: Point, value: float, dual_gap: float, iteration: int
     ) -> Status | None:
         if self._is_small(value, dual_gap):
             return Status.CONVERGED
@@ -351,7 +408,7 @@ class Progress:
             return Status.CONVERGED
         return Status.STALLED if status is Status.CONVERGED else status
 
-    def _stands_still(self, evaluation: Evaluation) -> bool:
+    def _stands_still(self, evaluation: Point) -> bool:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
         if len(self._trace) - self.first <= patience:
@@ -365,6 +422,11 @@ class Progress:
         return value_gain <= LITTLE * abs(value_before) and bound_gain <= LITTLE * abs(
             self.lower_bound
         )
+
+    @property
+    def n_passes(self) -> int:
+        """As in `Iteration`."""
+        return 0 if self._objective is None else self._objective.n_passes - self._passes_before
 
     @property
     def dual_gap(self) -> float:
@@ -382,7 +444,8 @@ class Progress:
         last = self.history[-1]
         if self._confirmed is None:
             value, dual_gap = self._confirm()
-            last = self.history[-1] = replace(last, value=value, dual_gap=dual_gap)
+            last = replace(last, value=value, dual_gap=dual_gap, n_passes=self.n_passes)
+            self.history[-1] = last
             status = self._confirmed_status(status, value, dual_gap)
         assert self._confirmed is not None
         return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)

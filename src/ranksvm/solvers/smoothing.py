@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .result import Evaluation, Trial
+from .result import P, Trial
 
 EASY, HARD = 3, 6  # steps at a width
+MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY = 0.03
 
 
@@ -16,14 +17,32 @@ class Continuation:
     A width is done when more of the gap comes from smoothing than from the weights. The next is a
     tenth where Newton's method took few steps at this one; the more it took, the less narrow is the
     next, since its steps then come from a model that changes too fast to be trusted.
+
+    Where few pairs decide, that is not enough: a width that is left early leaves pairs in the wrong
+    place, and the next takes dozens of tiny steps to put them right. A solver that foresees what
+    narrowing does (`Evaluation.foreseen`) gains nothing then unless it starts from the minimum. So
+    once a width has taken many steps, each is settled, and the ratio follows how well steps were
+    foreseen.
+
+    Parameters
+    ----------
+    foresees : bool, default=False
+
+    Attributes
+    ----------
+    ratio : float
+        By how much the smoothing was narrowed last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, foresees: bool = False) -> None:
+        self.ratio = 1.0
+        self._foresees = foresees
+        self._settles = False
         self._n_steps = 0
         self._is_first = True
 
     @staticmethod
-    def start(evaluation: Evaluation, lower_bound: float) -> Evaluation:
+    def start(evaluation: P, lower_bound: float) -> P:
         """Return the evaluation with as wide a smoothing as does not undo what has been reached.
 
         That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
@@ -43,9 +62,7 @@ class Continuation:
             return best
         return _narrowed_to(first, 0.1 * value)
 
-    def refine(
-        self, evaluation: Evaluation, target: float, trial: Trial | None = None
-    ) -> Evaluation:
+    def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
         `target` is the gap to reach. No smoothing is narrower than that needs. `trial` is the exact
@@ -53,15 +70,16 @@ class Continuation:
         done, however steep the risk still is along features of large scale.
         """
         self._n_steps += 1
+        many = MANY_AT_FIRST if self._is_first else MANY
+        if self._foresees and self._n_steps > many and not self._settles:
+            self._settles, self.ratio = True, 0.5
         smoothing = evaluation.smoothing
         to_gain = evaluation.distance
-        if trial is not None and trial.step > 0.5:
+        if trial is not None and trial.step > 0.5 and not self._settles:
             to_gain = min(to_gain, trial.decrement)
         if smoothing <= 0.3 * target or to_gain > smoothing:
             return evaluation
-        # The first width starts anywhere, so that more steps say less about it.
-        easy = HARD if self._is_first else EASY
-        ratio = 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
+        ratio = self._after_settling() if self._settles else self._after_steps()
         self._n_steps, self._is_first = 0, False
         # The gap from smoothing falls by up to the square of the ratio.
         ratio = min(max(ratio, (0.2 * target / smoothing) ** 0.5), 0.5)
@@ -70,10 +88,21 @@ class Continuation:
         while ratio < 0.5 and narrowed.smoothing < EMPTY * ratio**2 * smoothing:
             ratio = min(3 * ratio, 0.5)
             narrowed = evaluation.narrowed(ratio)
+        self.ratio = ratio
         return narrowed if narrowed.smoothing < smoothing else evaluation
 
+    def _after_steps(self) -> float:
+        # The first width starts anywhere, so that more steps say less about it.
+        easy = HARD if self._is_first else EASY
+        return 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
 
-def _narrowed_to(evaluation: Evaluation, smoothing: float) -> Evaluation:
+    def _after_settling(self) -> float:
+        if self._n_steps <= 2:
+            return max(0.5 * self.ratio, 0.01)
+        return min(1.5 * self.ratio, 0.5) if self._n_steps >= MANY else self.ratio
+
+
+def _narrowed_to(evaluation: P, smoothing: float) -> P:
     while evaluation.smoothing > smoothing:
         narrowed = evaluation.narrowed(0.1)
         if narrowed.smoothing >= evaluation.smoothing:

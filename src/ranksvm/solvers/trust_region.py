@@ -48,7 +48,7 @@ def trust_region(
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("trust_region")
+    progress.begin("trust_region", objective)
     continuation = Continuation()
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     current, metric = current.with_metric()
@@ -63,7 +63,8 @@ def trust_region(
         if not current.gradient.any():
             status = Status.STALLED
             break
-        accuracy = _forcing(current, norm_at_start, max(progress.target, current.smoothing))
+        norm = float(np.linalg.norm(current.gradient))
+        accuracy = forcing(norm, norm_at_start, max(progress.target, current.smoothing))
         model = _steihaug(current, metric, radius, accuracy, max_products)
         progress.n_products += model.n_products
         trial, n_trials = line_search(current.along(model.step, model.image))
@@ -78,13 +79,12 @@ def trust_region(
     return progress.result(status)
 
 
-def _forcing(evaluation: Evaluation, norm_at_start: float, target: float) -> float:
-    """How far conjugate gradients reduce the residual.
+def forcing(norm: float, norm_at_start: float, target: float) -> float:
+    """How far conjugate gradients reduce the residual, for the norm of the gradient.
 
     While the set of active pairs still changes, an accurate step is wasted on a passing model; so
     the accuracy grows with progress, but never beyond what is asked for.
     """
-    norm = float(np.linalg.norm(evaluation.gradient))
     enough = 0.9 * np.sqrt(2 * target)
     return float(np.clip(max(enough / norm, (norm / norm_at_start) ** 0.3), 1e-2, 0.3))
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...pairs.queries import QueryGroups
 
 GRAPHS = ("full", "reduced")
-_BYTES_PER_PAIR = 40  # two rows here; two rows, a margin, a side and a bound along the path
+BYTES_PER_PAIR = 40  # two rows here; two rows, a margin, a side and a bound along the path
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class _Levels:
 
 
 def _require_memory(n_pairs: int, max_memory: float) -> None:
-    needed = n_pairs * _BYTES_PER_PAIR
+    needed = n_pairs * BYTES_PER_PAIR
     if needed > max_memory:
         raise ValueError(
             f"the full graph has {n_pairs:,} preference pairs, which take {needed / 1e9:.3g} GB, "

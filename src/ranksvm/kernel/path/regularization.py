@@ -16,6 +16,7 @@ from ...pairs.queries import QueryGroups
 from ...threads import one_blas_thread
 from ..kernels import Kernel
 from .coefficients import PathCoefficients
+from .cost import cost_of_path
 from .following import ACCURACY, PathCallback, PathFollower, Stop
 from .graph import PreferenceGraph
 
@@ -241,6 +242,7 @@ def solve_path(
     *,
     graph: str = "full",
     callbacks: Sequence[PathCallback] = (),
+    note: Callable[[str], object] | None = None,
 ) -> RegularizationPath:
     """Follow the path from the largest lambda down.
 
@@ -255,6 +257,8 @@ def solve_path(
     graph : {"full", "reduced"}, default="full"
     callbacks : sequence of callable
         Called with a `PathProgress` after each check; one that returns True ends the path.
+    note : callable, optional
+        Called with what the path takes, before it begins.
 
     Returns
     -------
@@ -269,6 +273,8 @@ def solve_path(
     pairs = PreferenceGraph.from_labels(y, groups, graph, stop.max_memory)
     with one_blas_thread():
         K = kernel.matrix(X, stop.max_memory)
+        if note is not None:
+            note(cost_of_path(K, len(pairs), graph))
     margin = 1 + _SPREAD * np.random.default_rng(0).uniform(size=len(pairs))
     path = _core.RegularizationPath(K, pairs.upper, pairs.lower, margin)
     followed = PathFollower(path, len(pairs), stop, callbacks)

@@ -1,0 +1,80 @@
+"""Shapes that suit one solver and not another: few long rows, many short ones, one huge ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like
+
+FIELDS, CHOICES = 14, 20  # of a row of categories
+
+
+class Data(NamedTuple):
+    """Rows to rank."""
+
+    X: Any
+    y: np.ndarray
+    qid: np.ndarray | None
+
+
+def make_few_rows(rows: int, features: int) -> Data:
+    """Dense rows, fewer than features, as of gene expression: five levels in one ranking."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features))
+    utility = X[:, :20].sum(axis=1) + 2 * rng.standard_normal(rows)
+    return Data(X, grades(utility, LABEL_SHARES), None)
+
+
+def make_one_ranking(rows: int, features: int = 10) -> Data:
+    """Dense rows of one ranking in which each label is different."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features))
+    return Data(X, X @ rng.standard_normal(features) + rng.standard_normal(rows), None)
+
+
+def make_short_queries(queries: int = 5_000, of_a_query: int = 10) -> Data:
+    """Rows of 14 categories of 20 choices each, with a number beside each, in short queries."""
+    rng = np.random.default_rng(0)
+    rows = queries * of_a_query
+    chosen = rng.integers(0, CHOICES, (rows, FIELDS))
+    columns = (chosen + CHOICES * np.arange(FIELDS)).astype(np.int32)
+    values = np.where(np.arange(FIELDS) % 2, rng.exponential(size=columns.shape), 1.0)
+    indptr = np.arange(0, columns.size + 1, FIELDS, dtype=np.int32)
+    X = sparse.csr_matrix((values.ravel(), columns.ravel(), indptr), (rows, FIELDS * CHOICES))
+    X.sort_indices()
+    utility = X @ rng.standard_normal(X.shape[1]) + 3 * rng.standard_normal(rows)
+    return Data(X, grades(utility, LABEL_SHARES), np.repeat(np.arange(queries), of_a_query))
+
+
+def make_wide_text(rows: int = 8_000, features: int = 120_000, queries: int = 4) -> Data:
+    """Long documents of a large vocabulary in a few queries, with four levels."""
+    X, similarity = make_text_like(rows, features, words=172)
+    return Data(X, grades(similarity, (0.55, 0.25, 0.15, 0.05)), np.arange(rows) * queries // rows)
+
+
+def _text() -> Data:
+    return Data(*make_text_like(), None)
+
+
+def _web() -> Data:
+    return Data(*make_web_like())
+
+
+GENERATED: dict[str, Callable[[], Data]] = {
+    "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
+    "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
+    "few-rows-500x5000": partial(make_few_rows, 500, 5_000),
+    "wide-text-8000x120000": make_wide_text,
+    "short-queries-50000x280": make_short_queries,
+    "web-like-144000x136": _web,
+    "text-like-64000x47236": _text,
+    "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
+    "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
+}
+HUGE = tuple(name for name in GENERATED if name.startswith("one-ranking"))

@@ -1,0 +1,171 @@
+"""
+What the parts of a fit cost on this machine, per unit of work, on one thread.
+
+    python -m benchmarks.primitives
+
+What `ranksvm.linear.solver_choice` counts is to be judged by these. It knows no clock, so that the
+choice of a solver does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.datasets.solver_shapes import Data, make_short_queries
+from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.web_like import make_web_like
+from benchmarks.harness import machine_line, print_table
+from benchmarks.micro import Call, best_time
+from ranksvm import _core
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.objective import LinearEvaluation
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.training import make_problem
+from ranksvm.solvers import CuttingPlanes
+
+COLUMNS = ("primitive", "on", "ns", "per")
+REPEATS = 3
+N_PLANES = 50
+
+
+def main() -> None:
+    """Print the table."""
+    print(machine_line())
+    with threadpool_limits(1):
+        print_table("primitives, one thread", COLUMNS, rows())
+
+
+def rows() -> Iterator[tuple[str, str, float, str]]:
+    """Time each primitive, on data that show it."""
+    for kind, data in (("dense", web()), ("CSR", text())):
+        yield from passes(kind, data)
+    for kind, data in (
+        ("queries of 10", short_queries()),
+        ("queries of 120, five levels", web()),
+        ("one query, two levels", two_levels()),
+        ("one query, distinct labels", distinct()),
+    ):
+        yield from sweeps(kind, data)
+    for kind, data in (("dense", web()), ("CSR", short_queries())):
+        yield hessian(kind, data)
+    yield cholesky(500)
+    yield plane(10_000)
+
+
+@cache
+def web() -> Data:
+    """Make dense rows of search results."""
+    return Data(*make_web_like(rows=24_000, queries=200, features=136))
+
+
+@cache
+def text() -> Data:
+    """Make sparse rows of words."""
+    return Data(*make_text_like(rows=8_000), None)
+
+
+@cache
+def short_queries() -> Data:
+    """Make sparse rows in short queries."""
+    return make_short_queries()
+
+
+@cache
+def distinct() -> Data:
+    """Make one ranking of rows with a label each."""
+    X = np.random.default_rng(0).standard_normal((100_000, 10))
+    return Data(X, X.sum(axis=1) + np.random.default_rng(1).standard_normal(len(X)), None)
+
+
+@cache
+def two_levels() -> Data:
+    """Make one ranking of rows that are good or bad."""
+    X, y, _ = distinct()
+    return Data(X, (y > 2).astype(float), None)
+
+
+def passes(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
+    """Time passes over X in both directions."""
+    X = DesignMatrix.from_array(data.X)
+    rng = np.random.default_rng(0)
+    w, u = rng.standard_normal(X.shape[1]), rng.standard_normal(X.shape[0])
+    X.t_dot(u)  # the first brings the squares of columns
+    for name, call in (("X w", lambda: X.dot(w)), ("X'u", lambda: X.t_dot(u))):
+        yield name, kind, nanoseconds(call) / X.n_stored, "stored value"
+
+
+def sweeps(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
+    """Time value and gradient in score space for either loss, and a product with the Laplacian."""
+    n = data.X.shape[0]
+    for loss in ("hinge", "squared_hinge"):
+        there = evaluation(data, loss)
+        here, step = there.objective.loss, 1e-3 * np.random.default_rng(0).standard_normal(n)
+        moved = there.scores + step * there.scores.std()
+        turns = [there.scores, moved]
+
+        def sweep(here: Any = here, turns: list[Any] = turns) -> Any:
+            turns.reverse()  # the last sweep is remembered
+            return here.evaluate(turns[0]).gradient
+
+        yield f"sweep, {loss}", kind, nanoseconds(sweep) / n, "row"
+    v = np.random.default_rng(1).standard_normal(n)
+    product = nanoseconds(lambda: there.loss.hessian_product(v)) / n  # type: ignore[attr-defined]
+    yield "Laplacian times a vector", kind, product, "row"
+
+
+def hessian(kind: str, data: Data) -> tuple[str, str, float, str]:
+    """Time the explicit Hessian, in single precision as Newton's method wants it."""
+    there = evaluation(data, "squared_hinge")
+    there.scaled_hessian(np.float32)  # standardises X, which only the first step has to
+    n, d = data.X.shape
+    return (
+        "Hessian",
+        kind,
+        nanoseconds(lambda: there.scaled_hessian(np.float32)) / (n * d**2),
+        ("n d^2"),
+    )
+
+
+def cholesky(d: int) -> tuple[str, str, float, str]:
+    """Time a factorisation, in single precision, and a solution by it."""
+    half = np.random.default_rng(0).standard_normal((d, 2 * d)).astype(np.float32)
+    matrix, v = half @ half.T, np.ones(d)
+
+    def solve() -> Any:
+        return _core.cholesky_solve(np.linalg.cholesky(matrix).astype(np.float64), v)
+
+    return "Cholesky and solution", f"d = {d}", nanoseconds(solve) / d**3, "d^3"
+
+
+def plane(d: int) -> tuple[str, str, float, str]:
+    """Time a plane beside fifty others."""
+    slopes = np.random.default_rng(0).standard_normal((N_PLANES, d))
+
+    def add_all() -> None:
+        planes = CuttingPlanes(d)
+        for slope in slopes:
+            planes.add(slope, 1.0)
+
+    per_value = nanoseconds(add_all) / (0.5 * N_PLANES**2 * d)
+    return "plane", f"d = {d:,}, among {N_PLANES}", per_value, "feature and plane"
+
+
+def evaluation(data: Data, loss: str) -> LinearEvaluation:
+    """Evaluate near the optimum, where solvers spend their time."""
+    parameters = Parameters(loss=loss, n_threads=1, tol=0.1)
+    problem = make_problem(DesignMatrix.from_array(data.X), data.y, data.qid, parameters)
+    return problem.objective.evaluate(problem.minimize(parameters).weights)
+
+
+def nanoseconds(call: Call) -> float:
+    """Least time of a call."""
+    return 1e9 * best_time(call, REPEATS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+// The losses of a pair, and what a sweep adds up over the active ones.
+#pragma once
+
+namespace ranksvm {
+
+// phi of the margin z = s_i - s_j of a pair, each with its slope alpha = -phi'(z):
+//
+//   hinge            max(0, margin - z)      alpha = 1 where z < margin
+//   squared hinge    max(0, margin - z)^2    alpha = 2 (margin - z) where z < margin
+//   smoothed hinge   the hinge with its kink rounded off over `width` below the margin:
+//                    alpha = clip((margin - z) / width, 0, 1)
+struct MarginFunction {
+  enum class Kind { hinge, squared_hinge, smoothed_hinge };
+  Kind kind;
+  double margin;
+  double width = 0;  // of the smoothed hinge only
+};
+
+struct Totals {
+  // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
+  double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
+  // Sum of the absolute values of the terms that the loss is the sum of: what rounding is
+  // relative to.
+  double magnitude = 0;
+  // Smoothed hinge only: the sum of alpha over all pairs, and that of (margin - z) (1 - alpha).
+  double slope_sum = 0, smoothing = 0;
+  // What rounding is relative to in these, and in gradient' s.
+  double band_magnitude = 0;
+  // Scaled squares, added up over the rows: of the gradient, and of a bound of its rounding.
+  double gradient_square = 0, gradient_rounding_square = 0;
+
+  Totals& operator+=(const Totals& more) {
+    n_active += more.n_active;
+    balance_scores += more.balance_scores;
+    scores_laplacian_scores += more.scores_laplacian_scores;
+    magnitude += more.magnitude;
+    slope_sum += more.slope_sum;
+    smoothing += more.smoothing;
+    band_magnitude += more.band_magnitude;
+    gradient_square += more.gradient_square;
+    gradient_rounding_square += more.gradient_rounding_square;
+    return *this;
+  }
+};
+
+}  // namespace ranksvm

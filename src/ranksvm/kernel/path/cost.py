@@ -1,0 +1,57 @@
+"""What a regularization path takes, as far as that is known before it begins.
+
+An event solves with the matrix of the free pairs, those on their margins, which depend on one
+another where there are more of them than K has eigenvalues. How many come together is not known
+before; the eigenvalues lambda_k of the centred matrix tell, roughly: for functions so smooth that
+few of them matter, few pairs are free at once. Their effective number is
+
+    (sum lambda_k)^2 / sum lambda_k^2 = trace(K)^2 / |K|_F^2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import BYTES_PER_PAIR
+
+_MANY = 100  # free pairs from which an event takes much more than looking for it
+
+
+def effective_rank(K: NDArray[np.float64]) -> float:
+    """Return the effective number of eigenvalues of a matrix that is positive semidefinite."""
+    square = float(np.vdot(K, K))
+    return float(K.trace()) ** 2 / square if square > 0 else 0.0
+
+
+def cost_of_path(K: NDArray[np.float64], n_pairs: int, graph: str) -> str:
+    """Say what a path takes, and what would take less.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        Centred.
+    n_pairs : int
+    graph : {"full", "reduced"}
+
+    Returns
+    -------
+    str
+    """
+    n_free = effective_rank(K)
+    text = (
+        f"path over {n_pairs:,} pairs of {len(K):,} rows: {_gb(K.nbytes)} of kernel values, "
+        f"{_gb(BYTES_PER_PAIR * n_pairs)} of pairs; by the kernel's effective rank some "
+        f"{n_free:,.0f} pairs are free at once, which take {2 * n_free**2:.2g} multiplications and "
+        f"{48 * n_free:.2g} bytes an event"
+    )
+    if n_free < _MANY:
+        return text
+    hints = ["scaled features (--scale)", "a smaller gamma"]
+    if graph == "full":
+        hints.insert(0, "graph='reduced' (--graph reduced)")
+    return f"{text}; {', '.join(hints[:-1])} or {hints[-1]} may take much less"
+
+
+def _gb(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.3g} GB"

@@ -1,0 +1,253 @@
+"""The hinge loss where rows are few, by a primal-dual interior-point method.
+
+The dual has a slope b_p between 0 and ``u_p = c v_p`` for each pair p, whose difference of scores
+is ``(D s)_p`` (:eq:`hinge-dual`)::
+
+    maximise  margin sum(b) - 0.5 |w|^2   over  0 <= b <= u,    w = X'D'b.
+
+With multipliers l and h of both bounds, ``h - l = margin - D X w`` at the optimum, and each of the
+products ``b l`` and ``(u - b) h`` is zero. A step makes them equal to a number that falls towards
+zero (Mehrotra 1992). Its equations reduce to the scores, as many as there are rows: with the dot
+products K of the rows and ``W = diag(1 / (l / b + h / (u - b)))``::
+
+    (K^-1 + D'WD) ds = D'W r.
+
+So a step costs O(n^3) and O(n_pairs) operations, and their number, some 20 to 40, hardly depends on
+C and on scales. Weights, scores and the certificate are those of X itself at every step; the
+inverse of K, made once, need not be exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..pairs.core_pairs import CorePairs
+from ..pairs.explicit import ExplicitPairs
+from ..pairs.losses import ROUNDING, Hinge, PairLoss
+from ..solvers.result import Progress, SolverResult, Status
+from .matrix import relative_rounding
+from .objective import LinearEvaluation, LinearObjective
+from .row_space import RowSpace
+
+Vector = NDArray[np.float64]
+
+MOST_PAIRS = 1 << 22
+_TO_BOUND = 0.995  # of the way
+_LEAST_STEP = 1e-6
+
+
+def interior_point(objective: LinearObjective, progress: Progress) -> SolverResult:
+    """Minimise an objective of the hinge loss that knows its row space.
+
+    Parameters
+    ----------
+    objective : LinearObjective
+        Of pairs that `suits` accepts.
+    progress : Progress
+        When to stop, and the record, which may hold earlier iterations of another solver.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress.begin("interior_point", objective)
+    problem = _Problem.of(objective)
+    slopes = problem.first_slopes()
+    current = problem.evaluate(slopes)
+    status = progress.record(current, 0.0)
+    point = problem.interior(slopes, current.scores)
+    while status is None:
+        direction = _direction(problem, point, current.scores)
+        step = 0.0 if direction is None else min(_TO_BOUND * point.room_along(direction), 1.0)
+        if direction is None or not step > _LEAST_STEP:
+            status = Status.STALLED
+            break
+        point = point.moved(direction, step)
+        current = problem.evaluate(point.slopes)
+        status = progress.record(current, step)
+    return progress.result(status)
+
+
+def suits(loss: PairLoss) -> bool:
+    """Say whether the pairs are at hand, and few enough to be listed."""
+    pairs = loss.pairs
+    return isinstance(pairs, CorePairs) and _most_pairs(pairs) <= MOST_PAIRS
+
+
+def _most_pairs(pairs: CorePairs) -> float:
+    sizes = np.diff(pairs.groups.indptr).astype(np.float64)
+    return 0.5 * float(sizes @ sizes)
+
+
+class _Direction(NamedTuple):
+    slopes: Vector
+    low: Vector
+    high: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Slopes within their bounds, the room above them, and the multipliers of both bounds."""
+
+    slopes: Vector
+    room: Vector
+    low: Vector
+    high: Vector
+
+    @property
+    def products(self) -> tuple[Vector, Vector]:
+        """What is to become zero."""
+        return self.slopes * self.low, self.room * self.high
+
+    @property
+    def complementarity(self) -> float:
+        """The mean of the products."""
+        total = self.slopes @ self.low + self.room @ self.high
+        return float(total) / max(2 * len(self.slopes), 1)
+
+    def room_along(self, direction: _Direction) -> float:
+        """Return the step that leads to the first bound: 0 if numbers are beyond floating point."""
+        moves = (direction.slopes, -direction.slopes, direction.low, direction.high)
+        values = (self.slopes, self.room, self.low, self.high)
+        fastest = np.max([(-move / value).max() for move, value in zip(moves, values, strict=True)])
+        if np.isnan(fastest):
+            return 0.0
+        return float(1 / fastest) if fastest > 0 else np.inf
+
+    def moved(self, direction: _Direction, step: float) -> _Point:
+        """Return the point at a step."""
+        along = step * direction.slopes
+        return _Point(
+            self.slopes + along,
+            self.room - along,
+            self.low + step * direction.low,
+            self.high + step * direction.high,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The dual of an objective."""
+
+    objective: LinearObjective
+    hinge: Hinge
+    pairs: ExplicitPairs
+    upper: Vector
+    rows: RowSpace
+
+    @classmethod
+    def of(cls, objective: LinearObjective) -> _Problem:
+        loss, rows = objective.loss, objective.rows
+        assert isinstance(loss.pairs, CorePairs)
+        assert rows is not None
+        pairs = ExplicitPairs.of(loss.pairs.preferences)
+        hinge = Hinge(loss.pairs, loss.margin)
+        return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
+
+    def first_slopes(self) -> Vector:
+        """Return the best multiple of the bounds, but not beyond the middle."""
+        w = self._weights(self.pairs.balance(self.upper))
+        square = float(w @ w)
+        share = self.hinge.margin * float(self.upper.sum()) / square if square > 0 else 0.5
+        return min(share, 0.5) * self.upper
+
+    def interior(self, slopes: Vector, scores: Vector) -> _Point:
+        """Return a point with these slopes, and multipliers that make all products the same."""
+        room = self.upper - slopes
+        between = float(np.sqrt(slopes * self.upper).mean())
+        product = float(np.abs(self.lacking(scores)).mean()) * between
+        return _Point(slopes, room, product / slopes, product / room)
+
+    def lacking(self, scores: Vector) -> Vector:
+        """Return what each pair lacks of the margin."""
+        return self.hinge.margin - self.pairs.differences(scores)
+
+    def _weights(self, balance: Vector) -> Vector:
+        return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
+
+    def evaluate(self, slopes: Vector) -> LinearEvaluation:
+        """Evaluate the objective at the weights of slopes, which are its dual point as well."""
+        X, c, n_threads = self.objective.X, self.objective.c, self.objective.n_threads
+        slopes = np.minimum(slopes, self.upper)  # steps are rounded
+        balance = self.pairs.balance(slopes)
+        weights = self._weights(balance)
+        scores = X.dot(weights, n_threads)
+        at = self.hinge.evaluate(scores)
+        offset = self.hinge.margin * float(slopes.sum()) / c
+        rounding = relative_rounding(len(scores)) * float(np.linalg.norm(self.pairs.degree(slopes)))
+        loss = replace(
+            at,
+            gradient=-balance / c,
+            offset=offset,
+            gradient_norm=float(np.linalg.norm(balance)) / c,
+            gradient_rounding=rounding / c,
+            largest_multiple=1 / (1 + ROUNDING),
+            smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
+            slack=ROUNDING * offset,
+        )
+        return LinearEvaluation(self.objective, weights, scores, loss, -weights)
+
+
+def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction | None:
+    """Solve for the step: first to zero, which tells how far to aim, and what bends the way."""
+    system = _System.of(problem, point, scores)
+    if system is None:
+        return None
+    low, high = point.products
+    towards = system.solve(-low, -high)
+    reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
+    mean = point.complementarity
+    aim = mean * (reached / mean) ** 3
+    return system.solve(
+        aim - low - towards.slopes * towards.low, aim - high + towards.slopes * towards.high
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The equations of a step, reduced to the scores and factorised."""
+
+    pairs: ExplicitPairs
+    point: _Point
+    residual: Vector
+    weights: Vector
+    factor: NDArray[np.float64]
+    to_unit: Vector
+
+    @classmethod
+    def of(cls, problem: _Problem, point: _Point, scores: Vector) -> _System | None:
+        """Factorise; None where numbers are beyond floating point."""
+        if not problem.rows.is_finite:
+            return None
+        inverse, least = problem.rows.inverse
+        ratio = point.low / point.slopes + point.high / point.room
+        weights = 1 / np.maximum(ratio, least)
+        matrix = problem.pairs.laplacian(weights)
+        matrix += inverse
+        to_unit = 1 / np.sqrt(matrix.diagonal())
+        matrix *= to_unit
+        matrix *= to_unit[:, np.newaxis]
+        try:
+            factor = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        residual = problem.lacking(scores) + point.low - point.high
+        return cls(problem.pairs, point, residual, weights, factor, to_unit)
+
+    def solve(self, low: Vector, high: Vector) -> _Direction:
+        """Return the step that changes the products by these numbers, to first order."""
+        point = self.point
+        right = self.residual + low / point.slopes - high / point.room
+        balance = self.pairs.balance(self.weights * right)
+        moved = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * balance)
+        along = self.weights * (right - self.pairs.differences(moved))
+        return _Direction(
+            along,
+            (low - point.low * along) / point.slopes,
+            (high + point.high * along) / point.room,
+        )

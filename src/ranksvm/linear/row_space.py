@@ -1,0 +1,215 @@
+"""Newton steps where rows are few: in the space that they span.
+
+With fewer rows than features, the weights that matter are sums of rows, less one that all have in
+common. So with ``Z = X - 1 mean'`` and the factor of its matrix of dot products::
+
+    Z Z' = F F',    Z = F Q',    Q'Q = I,    F of shape (n_samples, rank),
+
+they are ``w = Q v``, as long as v is; and the Newton step is ``p = Q y`` with (:eq:`row-space`)::
+
+    (I + c F'HF) y = -Q'r,    r the gradient.
+
+A step so costs O(n^3) in place of O(n d^2), and F but once, for all steps and all values of C. Q is
+never formed. With a pivoted Cholesky factor, whose rows L of pivots are triangular::
+
+    Q y = Z' L^-T y,    Q'r = L^-1 Z r    (rows of pivots).
+
+All else, that is value, gradient, line search and certificate, is of X itself, so that what
+rounding does to the factor may only cost steps. Where it costs too many, other solvers go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lazy import cached_property
+from ..pairs.losses import SmoothEvaluation
+from ..threads import in_order, map_in_order, one_blas_thread
+from .design_matrix import DesignMatrix
+from .long_query import ranges
+from .matrix import Matrix
+
+Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 8192
+DENSE = 0.1  # share of stored values from which matrix products of all are faster
+_BLOCK_BYTES = 1 << 20
+_TINY = 1e-280
+_RIDGE = 1e-13  # likewise
+_RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
+
+
+class _Factor(NamedTuple):
+    """A pivoted Cholesky factor F of the matrix of dot products."""
+
+    F: DesignMatrix
+    L: Floats
+    pivots: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, n_samples: int) -> _Factor:
+        nothing = np.zeros((n_samples, 0))
+        return cls(DesignMatrix.from_array(nothing), nothing[:0], np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpace:
+    """Coordinates for the weights in the space of the rows; their factor is made when asked for.
+
+    Parameters
+    ----------
+    X : DesignMatrix of shape (n_samples, n_features)
+    n_threads : int, default=1
+    """
+
+    X: DesignMatrix
+    n_threads: int = 1
+
+    @staticmethod
+    def suits(X: Matrix) -> TypeGuard[DesignMatrix]:
+        """Say whether rows are on the host, and few enough for a matrix with a row for each."""
+        return isinstance(X, DesignMatrix) and X.shape[0] <= MOST_ROWS
+
+    @classmethod
+    def of(cls, X: Matrix, n_threads: int = 1) -> RowSpace:
+        """Return the space of rows that suit it.
+
+        Raises
+        ------
+        ValueError
+            If they do not.
+        """
+        if cls.suits(X):
+            return cls(X, n_threads)
+        raise ValueError(
+            f"solver='row_space' is for at most {MOST_ROWS:,} rows on the host, not for "
+            f"{X.shape[0]:,} of {type(X).__name__}; use solver='auto'"
+        )
+
+    @cached_property
+    def _gram(self) -> Floats:
+        return gram_matrix(self.X, self.n_threads)
+
+    @cached_property
+    def _factor(self) -> _Factor:
+        return _factor(self._gram) if self.is_finite else _Factor.empty(self.X.shape[0])
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the dot products are within floating point."""
+        largest = float(self._gram.diagonal().max())
+        return bool(_TINY < largest < 1 / _TINY and np.isfinite(self._gram).all())
+
+    @cached_property
+    def inverse(self) -> tuple[Floats, float]:
+        """The inverse of ``Z Z'`` and a hair more, and that hair over ten."""
+        ridge = _RIDGE * float(self._gram.diagonal().max())
+        matrix = self._gram.copy()
+        matrix[np.diag_indices_from(matrix)] += ridge
+        with one_blas_thread():
+            return np.asarray(np.linalg.inv(matrix), dtype=np.float64), 10 * ridge
+
+    @property
+    def rank(self) -> int:
+        """Number of coordinates: 0 where numbers are beyond floating point."""
+        return len(self._factor.pivots)
+
+    def projected(self, w: Vector) -> Vector:
+        """Return the part of w that is in the space: it is shorter, and ranks the rows the same."""
+        return self.to_weights(self.from_weights(w)) if self.rank else w
+
+    def from_weights(self, w: Vector) -> Vector:
+        """Return the coordinates ``Q'w`` of the part of w that is in the space."""
+        scores = self.X.dot(w, self.n_threads)
+        return self._solve(scores[self._factor.pivots] - scores.mean(), transposed=False)
+
+    def to_weights(self, y: Vector) -> Vector:
+        """Return the weights ``Q y``."""
+        coef = np.zeros(self.X.shape[0])
+        coef[self._factor.pivots] = self._solve(y, transposed=True)
+        return self.X.t_dot(coef - coef.mean(), self.n_threads)
+
+    def scaled_hessian(
+        self, loss: SmoothEvaluation, c: float, dtype: type[np.floating]
+    ) -> tuple[Floats, Vector]:
+        """Form ``I + c F'HF``, for columns of F that are brought to the same scale.
+
+        Returns
+        -------
+        hessian : ndarray of shape (rank, rank)
+            ``diag(scale) (I + c F'HF) diag(scale)``.
+        scale : ndarray of shape (rank,)
+        """
+        if self.rank == 0:
+            return np.zeros((0, 0)), np.zeros(0)
+        F = self._factor.F
+        shift, scale = F.standardization(self.n_threads)
+        hessian = F.hessian(loss, shift, scale, dtype, self.n_threads)
+        hessian *= c
+        hessian[np.diag_indices_from(hessian)] += scale**2
+        return hessian, scale
+
+    def _solve(self, right: Vector, transposed: bool) -> Vector:
+        from scipy.linalg import solve_triangular
+
+        with one_blas_thread():
+            solution: Vector = solve_triangular(
+                self._factor.L, right, lower=True, trans=int(transposed), check_finite=False
+            )
+        return solution
+
+
+def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
+    """Return the dot products of rows, less the mean of all: ``Z Z'``.
+
+    Of dense rows these are matrix products of blocks of columns; of sparse ones, products of X with
+    one row after the other, which need only what is stored.
+    """
+    shift, _ = X.standardization(n_threads)
+    n, d = X.shape
+    if X.n_stored < DENSE * n * d:
+        return _sparse_gram(X, shift, n_threads)
+    ones = np.ones(d)
+
+    def product(columns: tuple[int, int]) -> Floats:
+        block = X.gather((0, n, None), columns, shift, ones, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # of each thread; see `is_finite`
+            return np.asarray(block @ block.T, dtype=np.float64)
+
+    gram = np.zeros((n, n))
+    width = max(_BLOCK_BYTES // (8 * n), 512)
+    with in_order(n_threads) as ordered:
+        for part in ordered(product, ranges(0, d, width)):
+            gram += part
+    return gram
+
+
+def _sparse_gram(X: DesignMatrix, shift: Vector, n_threads: int) -> Floats:
+    n, d = X.shape
+    ones = np.ones(d)
+
+    def products(rows: tuple[int, int]) -> Floats:
+        block = X.gather((*rows, None), (0, d), shift, ones, np.float64)
+        return np.array([X.dot(row) for row in block])
+
+    height = max(_BLOCK_BYTES // (8 * d), 1)
+    gram = np.concatenate(list(map_in_order(products, ranges(0, n, height), n_threads)))
+    gram -= gram.mean(axis=1)[:, np.newaxis]
+    return gram
+
+
+def _factor(gram: Floats) -> _Factor:
+    from scipy.linalg.lapack import dpstrf
+
+    with one_blas_thread():
+        least = _RANK * float(gram.diagonal().max())
+        gram, order, rank, _ = dpstrf(gram, tol=least, lower=True)
+    F = np.zeros((len(gram), rank))
+    pivots = order.astype(np.int64) - 1
+    F[pivots] = np.tril(gram[:, :rank])
+    return _Factor(DesignMatrix.from_array(F), F[pivots[:rank]], pivots[:rank])

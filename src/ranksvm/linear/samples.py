@@ -1,0 +1,104 @@
+"""A sample of the rows of long queries: nearly the same objective, for a fraction of the work.
+
+Where a query has far more rows than there are features, some of these say nearly all about how its
+loss curves. With ``N_q`` pairs in query q and ``n_q`` among its rows in the sample, the objective
+of the sample is (:eq:`sample`)::
+
+    P_S(w) = R(w) + c * sum over q of  N_q / n_q * (loss of the pairs of q in the sample),
+
+whose expectation is P, and whose Hessian is that of P but for a relative error of about the square
+root of the number of features by that of rows. Its minimum is a start, and its Hessian makes the
+steps from there: see `ranksvm.solvers.newton`. No certificate comes from a sample.
+
+Rows are drawn one from each of as many equal stretches of a query, so that they stand for it in
+whatever order it comes, and depend on its length alone. Short queries are in the sample as they
+are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pairs.preferences import Preferences
+from ..pairs.queries import QueryGroups
+from ..pairs.sweeps import Pairs
+from .matrix import Matrix
+
+Indices = NDArray[np.int64]
+
+LONG_QUERY = 1 << 13  # rows
+SEED = 20141
+
+
+class Sample(NamedTuple):
+    """Some rows, and their pairs, which weigh as much in each query as all of its pairs do."""
+
+    X: Matrix
+    pairs: Pairs
+
+
+def draw_sample(X: Matrix, pairs: Pairs, n_rows: int) -> Sample | None:
+    """Draw about so many rows of long queries; None where they cannot be copied.
+
+    Parameters
+    ----------
+    X : Matrix
+    pairs : Pairs
+        The preference pairs of all rows.
+    n_rows : int
+    """
+    everything = pairs.preferences
+    places, indptr = sampled_places(everything.groups, n_rows)
+    order = everything.groups.order
+    rows = places if order is None else order[places].astype(np.int64)
+    some = X.copied(rows)
+    if some is None:
+        return None
+    weight = everything.sample_weight
+    preferences = Preferences(
+        everything.y[rows],
+        QueryGroups(indptr),
+        None if weight is None else weight[rows],
+        pair_weight=everything.pair_weight,
+    )
+    drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
+    share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
+    scaled = Preferences(
+        preferences.y,
+        preferences.groups,
+        preferences.sample_weight,
+        share,
+        preferences.pair_weight,
+    )
+    return Sample(some, some.pairs(scaled, "auto", pairs.n_threads))
+
+
+def sampled_places(groups: QueryGroups, n_rows: int) -> tuple[Indices, Indices]:
+    """Return the places of a sample in ascending order, and where in it each query begins."""
+    sizes = np.diff(groups.indptr)
+    is_long = sizes >= LONG_QUERY
+    share = min(n_rows / max(int(sizes[is_long].sum()), 1), 1.0)
+    drawn = np.where(is_long, np.maximum(np.rint(share * sizes), 2), sizes).astype(np.int64)
+    parts = [
+        start + (_one_of_each_stretch(size, n) if n < size else np.arange(size))
+        for start, size, n in zip(groups.indptr[:-1], sizes, drawn, strict=True)
+    ]
+    return np.concatenate(parts), np.concatenate([[0], np.cumsum(drawn)])
+
+
+def rows_in_long_queries(groups: QueryGroups) -> int:
+    """Count the rows that a sample is drawn from."""
+    sizes = np.diff(groups.indptr)
+    return int(sizes[sizes >= LONG_QUERY].sum())
+
+
+def _one_of_each_stretch(size: int, n: int) -> Indices:
+    """Cut ``range(size)`` into n stretches, and return a random number of each."""
+    edges = np.arange(n + 1, dtype=np.int64) * size // n
+    # The raw numbers of the generator stay what they are in every version of NumPy.
+    random = np.random.PCG64(SEED).random_raw(n) >> np.uint64(32)
+    offset: Indices = (random * np.diff(edges).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+    return edges[:-1] + offset

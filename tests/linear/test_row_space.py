@@ -1,0 +1,199 @@
+"""Training in the space of the rows: the dot products, the steps, the certificate at X itself."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import reference
+from ranksvm import RankSVM, ranksvm_grid
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
+from ranksvm.linear.solver_choice import choose_solver
+from ranksvm.names import LOSSES
+from ranksvm.pairs.explicit import ExplicitPairs
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.pairs.queries import QueryGroups
+
+STORAGES = {
+    "dense": np.ascontiguousarray,
+    "float32": lambda X: np.ascontiguousarray(X, dtype=np.float32),
+    "csr": sparse.csr_matrix,
+}
+every_storage = pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES)
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def wide_data(n=25, d=80, seed=0, scales=1.0, levels=5):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-8, 9, (n, d)) * (rng.random((n, d)) < 0.08) * scales
+    y = rng.integers(0, levels, n).astype(float)
+    y[:2] = 0, 1
+    return X, y
+
+
+def fitted(X, y, **options):
+    return RankSVM(**{"solver": "row_space", "tol": 1e-8, "n_threads": 1} | options).fit(X, y)
+
+
+def exact_value(model, X, y, C, loss):
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y), C, "documents")
+    value = reference.objective if loss == "squared_hinge" else reference.hinge_objective
+    return value(pairs, np.asarray(X.todense() if sparse.issparse(X) else X, float), model.coef_)
+
+
+@every_storage
+def test_dot_products_are_those_of_rows_less_their_mean(storage):
+    X, _ = wide_data(d=300)
+    Z = X - X.mean(axis=0)
+    for n_threads in (1, 3):
+        gram = gram_matrix(DesignMatrix.from_array(storage(X)), n_threads)
+        np.testing.assert_allclose(gram, Z @ Z.T, atol=1e-11 * np.abs(Z @ Z.T).max())
+
+
+@every_storage
+def test_coordinates_keep_lengths_and_differences_of_scores(storage):
+    X, _ = wide_data()
+    X[5], X[7] = X[3], X[3]
+    rows = RowSpace(DesignMatrix.from_array(storage(X)))
+    assert rows.rank == len(X) - 3  # the mean, and two that come again
+    w = np.random.default_rng(1).normal(size=X.shape[1])
+    y = rows.from_weights(w)
+    there = rows.projected(w)
+    assert np.linalg.norm(there) == pytest.approx(np.linalg.norm(y), rel=1e-10)
+    assert np.linalg.norm(there) < np.linalg.norm(w)
+    np.testing.assert_allclose(np.diff(X @ there), np.diff(X @ w), atol=1e-9)
+
+
+@every_storage
+@every_loss
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_same_optimum_as_elsewhere(storage, loss, C, seed):
+    X, y = wide_data(seed=seed)
+    if seed:
+        X[4:8] = X[3]
+    X = storage(X)
+    here = fitted(X, y, C=C, loss=loss)
+    there = fitted(X, y, C=C, loss=loss, solver="newton")
+    assert here.status_ == "converged"
+    assert here.objective_ * (1 - here.dual_gap_) <= there.objective_
+    assert there.objective_ * (1 - there.dual_gap_) <= here.objective_
+    assert exact_value(here, X, y, C, loss) <= here.objective_ * (1 + 1e-12)
+
+
+@every_loss
+def test_scales_and_offsets(loss):
+    rng = np.random.default_rng(3)
+    X, y = wide_data(scales=10.0 ** rng.uniform(-3, 3, 80))
+    model = fitted(X + 10.0 ** rng.uniform(-2, 4, 80), y, loss=loss, C=1e-4, tol=1e-5)
+    assert model.status_ == "converged"
+    other = fitted(X, y, loss=loss, C=1e-4, tol=1e-5)
+    assert model.objective_ == pytest.approx(other.objective_, rel=1e-4)
+
+
+@every_loss
+@pytest.mark.parametrize("scale", [1e-170, 1e-5, 1.0, 1e5, 1e100])
+def test_two_rows(loss, scale):
+    X = scale * np.array([[3.0, 0, 0, 1], [0, 4.0, 0, 1]])
+    model = fitted(X, [0, 1], loss=loss, normalize=None)
+    square = 25.0 * scale * scale  # the only pair: P(t) = t^2 / (2 square) + phi(t)
+    expected = 1 / (1 + 2 * square) if loss == "squared_hinge" else None
+    if 1e-10 < scale < 1e10:
+        if expected is None:
+            expected = 0.5 / square if square > 1 else 1 - 0.5 * square
+        else:
+            expected = 1 / (1 + 2 * square)
+        assert model.objective_ == pytest.approx(expected, rel=1e-6)
+    assert 0 <= model.dual_gap_ <= 1
+
+
+@every_loss
+def test_queries_and_weights(loss):
+    X, y = wide_data(n=30)
+    rng = np.random.default_rng(4)
+    qid = rng.integers(0, 4, 30)
+    weight = rng.integers(0, 3, 30).astype(float)
+    weight[:4] = 1
+    options = {"loss": loss, "normalize": "queries", "pair_weight": "gap", "C": 10.0, "tol": 1e-8}
+    here, there = (
+        RankSVM(solver=solver, n_threads=1, **options).fit(X, y, qid=qid, sample_weight=weight)
+        for solver in ("row_space", "newton")
+    )
+    assert here.status_ == "converged"
+    assert here.objective_ == pytest.approx(there.objective_, rel=1e-7)
+
+
+@every_loss
+def test_every_number_of_threads_gives_the_same(loss):
+    X, y = wide_data(n=40, d=3000)
+    weights = [fitted(X, y, loss=loss, n_threads=k).coef_ for k in (1, 2, 3)]
+    assert np.array_equal(weights[0], weights[1])
+    assert np.array_equal(weights[0], weights[2])
+
+
+@every_loss
+def test_weights_outside_the_space_are_no_start(loss):
+    X, y = wide_data()
+    model = RankSVM(solver="row_space", loss=loss, tol=1e-8, warm_start=True, n_threads=1)
+    model.coef_ = np.full(80, 10.0)
+    expected = fitted(X, y, loss=loss).objective_
+    assert model.fit(X, y).objective_ == pytest.approx(expected, rel=1e-7)
+
+
+@every_loss
+def test_a_grid_makes_the_dot_products_once(loss, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "ranksvm.linear.row_space.gram_matrix", lambda *of: calls.append(of) or gram_matrix(*of)
+    )
+    X, y = wide_data()
+    grid = ranksvm_grid(X, y, Cs=[0.1, 1, 10], loss=loss, solver="row_space", n_threads=1)
+    assert len(calls) == 1
+    assert set(grid.statuses) == {"converged"}
+
+
+def test_auto_takes_it_where_rows_are_few():
+    def chosen(n, d, **options):
+        X = DesignMatrix.from_array(np.zeros((n, d), dtype=np.float32))
+        return choose_solver(X, Parameters(**options)).name
+
+    assert chosen(50, 5000) == chosen(50, 5000, loss="hinge") == "row_space"
+    assert chosen(5000, 50) == "newton"
+    assert chosen(50, 5000, solver="newton") == "newton"
+
+
+def test_too_many_rows_are_refused_by_name():
+    X = sparse.csr_matrix((MOST_ROWS + 1, 3))
+    with pytest.raises(ValueError, match=r"at most 8,192 rows on the host"):
+        fitted(X, np.arange(MOST_ROWS + 1))
+
+
+def test_history_names_it():
+    X, y = wide_data()
+    assert fitted(X, y).history_[-1].solver == "row_space"
+    assert fitted(X, y, loss="hinge", tol=1e-3).history_[-1].solver == "interior_point"
+
+
+@pytest.mark.parametrize("pair_weight", [None, "gap"])
+def test_explicit_pairs_are_those_of_the_reference(pair_weight):
+    rng = np.random.default_rng(5)
+    y, qid = rng.integers(0, 4, 20).astype(float), rng.integers(0, 3, 20)
+    groups = QueryGroups.from_qid(qid, 20)
+    weight = rng.integers(0, 3, 20).astype(float)
+    listed = ExplicitPairs.of(Preferences(y, groups, weight, None, pair_weight))
+    found = dict(zip(zip(listed.better, listed.worse, strict=True), listed.weight, strict=True))
+    expected = {
+        (i, j): weight[i] * weight[j] * (y[i] - y[j] if pair_weight else 1)
+        for i in range(20)
+        for j in range(20)
+        if qid[i] == qid[j] and y[i] > y[j] and weight[i] * weight[j] > 0
+    }
+    assert found == expected
+    s, b = rng.normal(size=20), rng.random(len(listed.weight))
+    D = np.zeros((len(b), 20))
+    D[np.arange(len(b)), listed.better] = 1
+    D[np.arange(len(b)), listed.worse] = -1
+    np.testing.assert_allclose(listed.differences(s), D @ s)
+    np.testing.assert_allclose(listed.balance(b), D.T @ b, atol=1e-14)
+    np.testing.assert_allclose(listed.laplacian(b), D.T @ (b[:, None] * D), atol=1e-14)
