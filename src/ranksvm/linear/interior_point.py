@@ -150,18 +150,25 @@ class _Problem:
         return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
 
     def first_slopes(self) -> Vector:
-        """Return the best multiple of the bounds, but not beyond the middle."""
+        """Return a multiple of the bounds, halfway from the best one to these, but in the middle.
+
+        Halfway as logarithms go: the best leaves some slopes far too small, to grow by many steps.
+        """
         w = self._weights(self.pairs.balance(self.upper))
         square = float(w @ w)
-        share = self.hinge.margin * float(self.upper.sum()) / square if square > 0 else 0.5
-        return min(share, 0.5) * self.upper
+        best = self.hinge.margin * float(self.upper.sum()) / square if square > 0 else 1.0
+        return min(np.sqrt(best), 0.5) * self.upper
 
     def interior(self, slopes: Vector, scores: Vector) -> _Point:
-        """Return a point with these slopes, and multipliers that make all products the same."""
-        room = self.upper - slopes
-        between = float(np.sqrt(slopes * self.upper).mean())
-        product = float(np.abs(self.lacking(scores)).mean()) * between
-        return _Point(slopes, room, product / slopes, product / room)
+        """Return a point with these slopes, and multipliers that differ as they have to."""
+        lacking = self.lacking(scores)
+        typical = 2 * float(np.abs(lacking).mean())
+        # Of both roots, the smaller has the product of the two to thank for its digits.
+        large = 0.5 * (np.hypot(lacking, typical) + np.abs(lacking))
+        small = 0.25 * typical**2 / large
+        low = np.where(lacking > 0, small, large)
+        high = np.where(lacking > 0, large, small)
+        return _Point(slopes, self.upper - slopes, low, high)
 
     def lacking(self, scores: Vector) -> Vector:
         """Return what each pair lacks of the margin."""

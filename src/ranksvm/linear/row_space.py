@@ -107,9 +107,14 @@ class RowSpace:
 
     @cached_property
     def inverse(self) -> tuple[Floats, float]:
-        """The inverse of ``Z Z'`` and a hair more, and that hair over ten."""
-        ridge = _RIDGE * float(self._gram.diagonal().max())
-        matrix = self._gram.copy()
+        """The inverse of ``Z Z'`` and a hair more, and that hair over ten.
+
+        It is also that of a matrix of ones, of about the same size: which gradients, whose elements
+        add up to zero, do not see, but without which ``Z Z'`` is singular.
+        """
+        diagonal = self._gram.diagonal()
+        ridge = _RIDGE * float(diagonal.max())
+        matrix = self._gram + float(diagonal.mean()) / len(diagonal)
         matrix[np.diag_indices_from(matrix)] += ridge
         with one_blas_thread():
             return np.asarray(np.linalg.inv(matrix), dtype=np.float64), 10 * ridge
