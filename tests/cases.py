@@ -9,10 +9,13 @@ from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.pairs import ArrayPairs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
-from ranksvm.names import COUNTINGS
+from ranksvm.names import COUNTINGS, SOLVERS
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
+
+# Solvers that take any number of rows.
+OF_MANY_ROWS = tuple(name for name in SOLVERS if name != "row_space")
 
 # Every way of finding the active pairs, by the arguments of a loss.
 WAYS = {name: {"counting": name} for name in COUNTINGS}

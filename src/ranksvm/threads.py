@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from math import ceil, inf
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -163,7 +165,9 @@ def in_order(n_threads: int) -> Iterator[InOrder]:
             return
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(n_threads) as pool:
+        # Overflow is to be told, or not, as it is in this thread.
+        as_here = partial(np.seterr, **np.geterr())
+        with ThreadPoolExecutor(n_threads, initializer=as_here) as pool:
 
             def ordered(
                 function: Callable[[Task], Result], tasks: Iterable[Task]

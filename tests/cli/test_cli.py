@@ -139,7 +139,7 @@ def test_a_table_on_a_terminal(wine, tmp_path):
     command = [*COMMAND, "train", str(wine[0] / "data.svm"), "m"]
     status, shown = on_terminal(command, tmp_path)
     assert status == 0
-    assert re.search(r"iteration +objective +gap +step +products +seconds", shown)
+    assert re.search(r"iteration +objective +gap +step +products +passes +seconds", shown)
     assert re.search(r"converged: objective", shown)
 
 

@@ -154,6 +154,7 @@ def test_what_the_file_tells_of_an_estimator(tmp_path):
         "dual_gap": estimator.dual_gap_,
         "status": "converged",
         "n_iter": estimator.n_iter_,
+        "n_passes": estimator.history_[-1].n_passes,
         "n_pairs": estimator.n_pairs_,
         "n_queries": 3,
     }

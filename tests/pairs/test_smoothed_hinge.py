@@ -167,7 +167,8 @@ def test_half_laplacian_and_its_transpose_are_the_laplacian(case, single):
         for query, (begin, end) in enumerate(pairwise(indptr)):
             members = is_member(ranking)[order[begin:end]]
             assert np.all(members[:-1] >= members[1:])
-            assert np.all(np.diff(ranking.scores[order[begin:end]][members]) >= 0)
+            if loss.pairs.counting != "auto":  # which does not sort short queries
+                assert np.all(np.diff(ranking.scores[order[begin:end]][members]) >= 0)
             rows = np.eye(n, dtype=dtype)[begin:end]
             out = np.full_like(rows, -7)
             sweep.half_laplacian(query, query + 1, rows, 0, n, out)

@@ -11,7 +11,7 @@ N_PLANES = 100
 
 def make_progress(n, gap, factor, bound=0.5):
     """A record of n lines, the last of which has this gap, each `factor` times that before."""
-    line = Iteration(0, 1.0, gap, 1.0, 0, n, "bundle", 0.0)
+    line = Iteration(0, 1.0, gap, 1.0, 0, n, 2 * n, "bundle", 0.0)
     lines = [replace(line, iteration=k, dual_gap=gap / factor ** (n - 1 - k)) for k in range(n)]
     return Progress(tol=1e-6, history=lines, lower_bound=bound)
 

@@ -157,7 +157,8 @@ class _Problem:
         w = self._weights(self.pairs.balance(self.upper))
         square = float(w @ w)
         best = self.hinge.margin * float(self.upper.sum()) / square if square > 0 else 1.0
-        return min(np.sqrt(best), 0.5) * self.upper
+        share: float = min(np.sqrt(best), 0.5)
+        return share * self.upper
 
     def interior(self, slopes: Vector, scores: Vector) -> _Point:
         """Return a point with these slopes, and multipliers that differ as they have to."""
@@ -232,7 +233,8 @@ class _System:
         if not problem.rows.is_finite:
             return None
         inverse, least = problem.rows.inverse
-        ratio = point.low / point.slopes + point.high / point.room
+        with np.errstate(divide="ignore"):
+            ratio = point.low / point.slopes + point.high / point.room
         weights = 1 / np.maximum(ratio, least)
         matrix = problem.pairs.laplacian(weights)
         matrix += inverse

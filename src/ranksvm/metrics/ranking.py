@@ -67,7 +67,7 @@ class Ranking:
         self.sizes: Index = np.diff(groups.indptr)
         self.rank = np.arange(1, len(labels) + 1) - np.repeat(self.starts, self.sizes)
         preferences = Preferences(labels, groups, sample_weight)
-        self._pairs = CorePairs(preferences, n_threads=n_threads)
+        self._pairs = CorePairs(preferences, "merge", n_threads)  # which sorts every query
         self._swapped = self._pairs.sweep(scores, "hinge", margin=0.0)
         self.order = self._falling(self._swapped)
         self._find_blocks(scores[self.order])
