@@ -30,14 +30,18 @@ class Place:
 
     def ranker(self, *args, **parameters):
         """A `RankSVM` that computes there; a test is skipped whose solver is none for it."""
-        if self.device is not None and parameters.get("solver") == "row_space":
-            pytest.skip("the space of the rows is one of the host")
+        self._require(parameters.get("solver"))
         return RankSVM(*args, device=self.name, **parameters)
 
     def seeds(self, number):
         """So many seeds by the core, and one on arrays, where small problems take long."""
         return range(number if self.device is None else min(number, 1))
 
-    def matrix(self, X):
-        """X of NumPy or SciPy as a design matrix there."""
+    def matrix(self, X, solver="auto"):
+        """X of NumPy or SciPy as a design matrix there; the same for a solver that is named."""
+        self._require(solver)
         return design_matrix(X, self.name)
+
+    def _require(self, solver):
+        if self.device is not None and solver == "row_space":
+            pytest.skip("the space of the rows is one of the host")

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import cases
 import reference
-from cases import make_problem
+from cases import OF_MANY_ROWS, make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -202,7 +202,7 @@ def test_warm_start_continues(solver, place):
     model.fit(X, y, qid)
     assert model.objective_ <= value * (1 + 1e-12)
     assert model.status_ == "converged"
-    assert model.n_iter_ < cold
+    assert model.n_iter_ < cold or solver == "row_space"  # which begins inside, in any case
     assert np.linalg.norm(model.coef_ - coef) <= 2 * np.sqrt(2e-6 * value)
 
 
@@ -215,7 +215,7 @@ def test_epsilon_is_a_gap_of_the_objective_divided_by_C(solver, loss, normalize,
         parameters = Parameters(
             C=50.0, loss=loss, solver=solver, normalize=normalize, tol=0.0, epsilon=epsilon
         )
-        result = train(place.matrix(X), y, qid, parameters=parameters).result
+        result = train(place.matrix(X, solver), y, qid, parameters=parameters).result
         gaps = [line.value * line.dual_gap / 50.0 for line in result.history]
         assert str(result.status) == "converged"
         # No sooner and no later.
@@ -235,7 +235,7 @@ def test_a_callback_ends_the_solution(solver, place):
     parameters = Parameters(C=100.0, loss="hinge", solver=solver, tol=1e-10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = train(place.matrix(X), y, qid, parameters=parameters, callback=callback)
+        fit = train(place.matrix(X, solver), y, qid, parameters=parameters, callback=callback)
     assert str(fit.result.status) == "stopped"
     assert fit.result.history[:-1] == seen[:-1]
     assert fit.result.history[-1].iteration == 2
@@ -267,7 +267,7 @@ def test_storage_does_not_matter(solver, storage, place):
 
 
 @core_only
-@every_solver
+@pytest.mark.parametrize("solver", OF_MANY_ROWS)
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
 @pytest.mark.filterwarnings("ignore::ranksvm.ConvergenceWarning")
 def test_any_number_of_threads_gives_the_same_bits(solver, storage, place):

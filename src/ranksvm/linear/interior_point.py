@@ -10,7 +10,10 @@ products ``b l`` and ``(u - b) h`` is zero. A step makes them equal to a number 
 zero (Mehrotra 1992). Its equations reduce to the scores, as many as there are rows: with the dot
 products K of the rows and ``W = diag(1 / (l / b + h / (u - b)))``::
 
-    (K^-1 + D'WD) ds = D'W r.
+    (K^-1 + D'WD) ds = D'W r,
+
+or, where K = F F' has no inverse since rows repeat or are more than features, to the coordinates of
+these, ``ds = F (I + F'D'WDF)^-1 F'D'W r``.
 
 So a step costs O(n^3) and O(n_pairs) operations, and their number, some 20 to 40, hardly depends on
 C and on scales. Weights, scores and the certificate are those of X itself at every step; the
@@ -35,19 +38,23 @@ from .objective import LinearEvaluation, LinearObjective
 from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 MOST_PAIRS = 1 << 22
 _TO_BOUND = 0.995  # of the way
 _LEAST_STEP = 1e-6
 
 
-def interior_point(objective: LinearObjective, progress: Progress) -> SolverResult:
+def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
     """Minimise an objective of the hinge loss that knows its row space.
+
+    It begins inside, whatever is known already: weights to start from are kept if none are better.
 
     Parameters
     ----------
     objective : LinearObjective
         Of pairs that `suits` accepts.
+    w0 : ndarray of shape (objective.size,)
     progress : Progress
         When to stop, and the record, which may hold earlier iterations of another solver.
 
@@ -57,8 +64,12 @@ def interior_point(objective: LinearObjective, progress: Progress) -> SolverResu
     """
     progress.begin("interior_point", objective)
     problem = _Problem.of(objective)
+    status = progress.record(problem.objective.evaluate(w0), 0.0) if w0.any() else None
+    if status is not None:
+        return progress.result(status)
     slopes = problem.first_slopes()
     current = problem.evaluate(slopes)
+    progress.n_evaluations += bool(progress.history)
     status = progress.record(current, 0.0)
     point = problem.interior(slopes, current.scores)
     while status is None:
@@ -69,6 +80,8 @@ def interior_point(objective: LinearObjective, progress: Progress) -> SolverResu
             break
         point = point.moved(direction, step)
         current = problem.evaluate(point.slopes)
+        progress.n_products += 1
+        progress.n_evaluations += 1
         status = progress.record(current, step)
     return progress.result(status)
 
@@ -224,7 +237,8 @@ class _System:
     point: _Point
     residual: Vector
     weights: Vector
-    factor: NDArray[np.float64]
+    spanning: Floats | None
+    factor: Floats
     to_unit: Vector
 
     @classmethod
@@ -232,12 +246,17 @@ class _System:
         """Factorise; None where numbers are beyond floating point."""
         if not problem.rows.is_finite:
             return None
-        inverse, least = problem.rows.inverse
+        rows = problem.rows
         with np.errstate(divide="ignore"):
             ratio = point.low / point.slopes + point.high / point.room
-        weights = 1 / np.maximum(ratio, least)
+        weights = 1 / np.maximum(ratio, 10 * rows.hair)
         matrix = problem.pairs.laplacian(weights)
-        matrix += inverse
+        F = rows.spanning
+        if F is None:
+            matrix += rows.inverse
+        else:
+            matrix = F.T @ (matrix @ F)
+            matrix[np.diag_indices_from(matrix)] += 1
         to_unit = 1 / np.sqrt(matrix.diagonal())
         matrix *= to_unit
         matrix *= to_unit[:, np.newaxis]
@@ -246,17 +265,23 @@ class _System:
         except np.linalg.LinAlgError:
             return None
         residual = problem.lacking(scores) + point.low - point.high
-        return cls(problem.pairs, point, residual, weights, factor, to_unit)
+        return cls(problem.pairs, point, residual, weights, F, factor, to_unit)
 
     def solve(self, low: Vector, high: Vector) -> _Direction:
         """Return the step that changes the products by these numbers, to first order."""
         point = self.point
         right = self.residual + low / point.slopes - high / point.room
         balance = self.pairs.balance(self.weights * right)
-        moved = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * balance)
-        along = self.weights * (right - self.pairs.differences(moved))
+        along = self.weights * (right - self.pairs.differences(self._scores(balance)))
         return _Direction(
             along,
             (low - point.low * along) / point.slopes,
             (high + point.high * along) / point.room,
         )
+
+    def _scores(self, balance: Vector) -> Vector:
+        """Return how the scores move."""
+        F = self.spanning
+        right = balance if F is None else F.T @ balance
+        solved = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * right)
+        return solved if F is None else F @ solved

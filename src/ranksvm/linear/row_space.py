@@ -40,21 +40,21 @@ MOST_ROWS = 8192
 DENSE = 0.1  # share of stored values from which matrix products of all are faster
 _BLOCK_BYTES = 1 << 20
 _TINY = 1e-280
-_RIDGE = 1e-13  # likewise
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
+_RIDGE = 1e-13  # likewise: next to nothing
 
 
 class _Factor(NamedTuple):
     """A pivoted Cholesky factor F of the matrix of dot products."""
 
-    F: DesignMatrix
+    F: Floats
     L: Floats
     pivots: NDArray[np.int64]
 
     @classmethod
     def empty(cls, n_samples: int) -> _Factor:
         nothing = np.zeros((n_samples, 0))
-        return cls(DesignMatrix.from_array(nothing), nothing[:0], np.zeros(0, dtype=np.int64))
+        return cls(nothing, nothing[:0], np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +105,29 @@ class RowSpace:
         largest = float(self._gram.diagonal().max())
         return bool(_TINY < largest < 1 / _TINY and np.isfinite(self._gram).all())
 
-    @cached_property
-    def inverse(self) -> tuple[Floats, float]:
-        """The inverse of ``Z Z'`` and a hair more, and that hair over ten.
+    @property
+    def spanning(self) -> Floats | None:
+        """F, where its columns are fewer than the rows but one, as rows that repeat make them."""
+        F = self._factor.F
+        return F if F.shape[1] < len(F) - 1 else None
 
-        It is also that of a matrix of ones, of about the same size: which gradients, whose elements
-        add up to zero, do not see, but without which ``Z Z'`` is singular.
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of ``Z Z'``, a matrix of ones of about its size, and a hair more.
+
+        Gradients, whose elements add up to zero, do not see the ones, without which ``Z Z'`` is
+        singular.
         """
         diagonal = self._gram.diagonal()
-        ridge = _RIDGE * float(diagonal.max())
         matrix = self._gram + float(diagonal.mean()) / len(diagonal)
-        matrix[np.diag_indices_from(matrix)] += ridge
+        matrix[np.diag_indices_from(matrix)] += self.hair
         with one_blas_thread():
-            return np.asarray(np.linalg.inv(matrix), dtype=np.float64), 10 * ridge
+            return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+    @property
+    def hair(self) -> float:
+        """What is next to nothing among the dot products."""
+        return _RIDGE * float(self._gram.diagonal().max())
 
     @property
     def rank(self) -> int:
@@ -152,7 +162,7 @@ class RowSpace:
         """
         if self.rank == 0:
             return np.zeros((0, 0)), np.zeros(0)
-        F = self._factor.F
+        F = DesignMatrix.from_array(self._factor.F)
         shift, scale = F.standardization(self.n_threads)
         hessian = F.hessian(loss, shift, scale, dtype, self.n_threads)
         hessian *= c
@@ -217,4 +227,4 @@ def _factor(gram: Floats) -> _Factor:
     F = np.zeros((len(gram), rank))
     pivots = order.astype(np.int64) - 1
     F[pivots] = np.tril(gram[:, :rank])
-    return _Factor(DesignMatrix.from_array(F), F[pivots[:rank]], pivots[:rank])
+    return _Factor(F, F[pivots[:rank]], pivots[:rank])

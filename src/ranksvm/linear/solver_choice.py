@@ -43,7 +43,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     assert isinstance(objective, LinearObjective)
     progress = progress or Progress()
     if isinstance(objective.loss, SmoothedHinge) and suits(objective.loss):
-        return interior_point(objective, progress)
+        return interior_point(objective, w0, progress)
     return newton(objective, w0, progress, name="row_space")
 
 
