@@ -284,7 +284,8 @@ class Progress:
     of rounding, and one that is too large for a number.
 
     However it ends, the last value is confirmed: computed afresh from the weights. If the gap that
-    it leaves is too large after all, the solver has stalled.
+    it leaves is too large after all, the solver has stalled; one that goes on from there has to
+    reach as much less.
 
     Attributes
     ----------
@@ -320,6 +321,7 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
+    _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
     _objective: CountsPasses | None = None
     _passes_before: int = 0
 
@@ -353,8 +355,11 @@ class Progress:
         dual_gap = self._relative_gap(value, best.rounding)
         status = self._status(evaluation, value, dual_gap, n_before)
         if status is not None:
+            claimed = dual_gap
             value, dual_gap = self._confirm()
             status = self._confirmed_status(status, value, dual_gap)
+            excess = dual_gap - claimed
+            self._excess = excess if excess <= self.tol else 0.0
         line = self._line(n_before, value, dual_gap, step)
         self.history.append(line)
         if status is None:
@@ -388,7 +393,7 @@ class Progress:
     def _status(
         self, evaluation: Point, value: float, dual_gap: float, iteration: int
     ) -> Status | None:
-        if self._is_small(value, dual_gap):
+        if self._is_small(value, dual_gap + self._excess):
             return Status.CONVERGED
         if dual_gap <= 2 * ROUNDING or not np.isfinite(dual_gap) or self._stands_still(evaluation):
             return Status.STALLED
