@@ -216,13 +216,13 @@ class _Problem:
 
 def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way."""
-    system = _System.of(problem, point, scores)
+    mean = point.complementarity
+    system = _System.of(problem, point, scores) if mean > 0 else None
     if system is None:
         return None
     low, high = point.products
     towards = system.solve(-low, -high)
     reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
-    mean = point.complementarity
     aim = mean * (reached / mean) ** 3
     return system.solve(
         aim - low - towards.slopes * towards.low, aim - high + towards.slopes * towards.high
