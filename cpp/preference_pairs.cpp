@@ -49,10 +49,9 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
 }
 
 void PreferencePairs::cut_into_pieces() {
-  for (std::int64_t q = 0; q < n_queries(); ++q) {
-    longest_query_ = std::max(longest_query_, size(q));
+  for (std::int64_t q = 0; q < n_queries(); ++q) longest_query_ = std::max(longest_query_, size(q));
+  for (std::int64_t q = 0; q < n_queries(); ++q)
     has_short_queries_ = has_short_queries_ || (size(q) > 0 && is_short(q));
-  }
   for (std::int64_t q = 0; q < n_queries();) {
     const std::int64_t first = q;
     const bool is_long = size(q) >= kLongQuery;

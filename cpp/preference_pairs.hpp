@@ -33,9 +33,14 @@ class PreferencePairs {
     return query_start_[query + 1] - query_start_[query];
   }
   [[nodiscard]] std::int64_t longest_query() const { return longest_query_; }
-  // Of so few documents that a word has a bit for each.
-  static constexpr std::int64_t kShortQuery = 64;
-  [[nodiscard]] bool is_short(std::int64_t query) const { return size(query) <= kShortQuery; }
+  // Of so few documents that a word has a bit for each. Among longer ones, where there are very
+  // many documents, no query counts as short: there would have to be memory for both ways of
+  // counting.
+  static constexpr std::int64_t kShortQuery = 64, kMostMixed = 1 << 18;
+  [[nodiscard]] bool is_short(std::int64_t query) const {
+    return size(query) <= kShortQuery &&
+           (longest_query_ <= kShortQuery || n_documents() <= kMostMixed);
+  }
   [[nodiscard]] bool has_short_queries() const { return has_short_queries_; }
   [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
     return n_members_.empty() ? size(query) : n_members_[query];
