@@ -3,7 +3,7 @@
 An event solves with the matrix of the free pairs, those on their margins, which depend on one
 another where there are more of them than K has eigenvalues. How many come together is not known
 before; the eigenvalues lambda_k of the centred matrix tell, roughly: for functions so smooth that
-few of them matter, few pairs are free at once. Their effective number is
+few of them matter, few pairs are free at once. Their effective number is::
 
     (sum lambda_k)^2 / sum lambda_k^2 = trace(K)^2 / |K|_F^2.
 """
