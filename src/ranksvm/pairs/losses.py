@@ -264,7 +264,9 @@ class SmoothedHinge(PairLoss):
         scores.
         """
         below = Hinge(self.pairs, self.margin - self.width).evaluate(scores).gradient
-        gradient = below + (there.gradient - below) / ratio
+        gradient = there.gradient - below
+        gradient /= ratio
+        gradient += below
         return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
