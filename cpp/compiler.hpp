@@ -61,6 +61,10 @@ struct alignas(64) Lanes {
 #if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
+#else
+#if __has_warning("-Wpsabi")
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
 #endif
 typedef double Four __attribute__((vector_size(32)));
 typedef decltype(Four{} < Four{}) FourWords;
