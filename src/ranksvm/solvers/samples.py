@@ -66,6 +66,7 @@ def samples_first(
     there = None if status is not None else _optimum_of_sample(objective, w0, progress)
     if there is not None and (current is None or there.value < current.value):
         current, status = there, progress.record(there, 0.0)
+    del there  # and its scores, once they are behind
     trial: Trial[Evaluation] | None = None
     while status is None and current is not None:
         before = continuation.refine(current, progress.target, trial)
