@@ -211,7 +211,7 @@ class FunctionLine:
 
 @dataclass(frozen=True, eq=False)
 class FunctionTrial:
-    """A point on a line, as `ranksvm.solvers.result.Trial` has it."""
+    """A point on a line, as `ranksvm.solvers.protocols.Trial` has it."""
 
     step: float
     slope: float

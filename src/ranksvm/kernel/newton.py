@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
 from ..solvers.line_search import line_search
-from ..solvers.result import TINY, Progress, SolverResult, Status, Trial
+from ..solvers.protocols import Trial
+from ..solvers.result import TINY, Progress, SolverResult, Status
 from ..solvers.smoothing import Continuation
 from ..solvers.trust_region import forcing
 from .factor import LeadingColumns

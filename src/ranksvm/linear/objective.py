@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
-from ..solvers.result import NewtonSystem, Plane
+from ..solvers.protocols import NewtonSystem, Plane
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace

@@ -4,7 +4,8 @@ from .automatic import planes_first, planes_last
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
-from .result import Callback, Iteration, Objective, Progress, SolverResult, Status
+from .protocols import Objective
+from .result import Callback, Iteration, Progress, SolverResult, Status
 from .samples import samples_first
 from .trust_region import trust_region
 

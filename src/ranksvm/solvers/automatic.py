@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
-from .result import Objective, Progress, SolverResult, Status
-
-if TYPE_CHECKING:
-    from .result import Evaluation
+from .protocols import Evaluation, Objective
+from .result import Progress, SolverResult, Status
 
 SmoothSolver: TypeAlias = Callable[[Objective, NDArray[np.float64], Progress], SolverResult]
 
@@ -107,7 +105,7 @@ def planes_last(
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     result = first(objective.smoothed(), w0, progress)
     if result.status is Status.CONVERGED and progress.best is not None:
-        planes.add(*cast("Evaluation", progress.best).plane)
+        planes.add(*cast(Evaluation, progress.best).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     return bundle(objective, result.weights, progress, planes=planes)

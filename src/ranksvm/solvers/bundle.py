@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
-from .result import Objective, Progress, SolverResult, Status
+from .protocols import Objective
+from .result import Progress, SolverResult, Status
 
 Vector = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .result import Evaluation, Line, P, Trial
+from .protocols import Evaluation, Line, P, Trial
 
 
 def line_search(

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .line_search import line_search
-from .result import Evaluation, Objective, Progress, SolverResult, Status, Trial
+from .protocols import Evaluation, Objective, Trial
+from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from .automatic import SmoothSolver
 from .line_search import line_search
 from .newton import newton, newton_step
-from .result import Evaluation, Objective, Progress, SolverResult, Trial
+from .protocols import Evaluation, Objective, Trial
+from .result import Progress, SolverResult
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]

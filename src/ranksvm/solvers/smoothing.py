@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .result import P, Trial
+from .protocols import P, Trial
 
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
-from .result import TINY, Evaluation, Image, Objective, Progress, SolverResult, Status
+from .protocols import Evaluation, Image, Objective
+from .result import TINY, Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]

@@ -1,0 +1,184 @@
+"""What solvers need from an objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+# What an objective needs to know of a direction, linear in it: of NumPy, or of the library of a
+# device, whose arrays have the same operators.
+Image: TypeAlias = NDArray[np.float64]
+P = TypeVar("P", bound="Point")
+P_co = TypeVar("P_co", bound="Point", covariant=True)
+
+
+class Plane(NamedTuple):
+    """The plane ``slope'w + offset``, its slope exact to within ``noise * grain``."""
+
+    slope: Vector
+    offset: float
+    noise: float
+    grain: Vector
+
+
+class NewtonSystem(NamedTuple):
+    """Hessian ``B'HB`` and gradient ``B'r`` by coordinates y of the step ``B y``, and the map B."""
+
+    hessian: NDArray[np.float64]
+    gradient: Vector
+    to_weights: Callable[[Vector], Vector]
+
+
+class Point(Protocol):
+    """An objective at given weights, with its certificate: all that a record needs to know."""
+
+    @property
+    def weights(self) -> Vector:
+        """Where this is, of shape (size,)."""
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+
+    @property
+    def distance(self) -> float:
+        """The part of the gap that comes from the weights."""
+
+    @property
+    def absolute_gap(self) -> float:
+        """A bound of ``value - minimum``."""
+
+    @property
+    def lower_bound(self) -> float:
+        """A lower bound of the minimum, whatever rounding has done to what it is made of."""
+
+    @property
+    def rounding(self) -> float:
+        """How exactly the value is known, as the function of what lines have moved."""
+
+    def confirmed(self, enough: float) -> tuple[Vector, float]:
+        """Return weights and the objective there, computed afresh: no less than it is.
+
+        The weights are those of this evaluation, or some near them where that brings what is
+        confirmed down to `enough`.
+        """
+
+    @property
+    def smoothing(self) -> float:
+        """The part of the gap that comes from smoothing, not from the weights."""
+
+    @property
+    def width(self) -> float:
+        """The width of the smoothing: 1 as an objective is smoothed at first."""
+
+    def narrowed(self: P, ratio: float) -> P:
+        """Return the same weights with the width of the smoothing multiplied by `ratio`."""
+
+
+class Evaluation(Point, Protocol):
+    """An objective at given weights: immutable, every part computed at most once."""
+
+    @property
+    def gradient(self) -> Vector:
+        """The gradient, of the shape of the weights."""
+
+    @property
+    def plane(self) -> Plane:
+        """A plane that touches ``value - 0.5 |w|^2`` here from below."""
+
+    @property
+    def sampled(self) -> Evaluation | None:
+        """The objective on the sample at the same weights; None if there is none."""
+
+    def foreseen(self, ratio: float) -> Evaluation:
+        """Return the model of the narrowed smoothing if what is smoothed now stays so.
+
+        Gradient and Hessian are those of the model.
+        """
+
+    def image(self, p: Vector) -> Image:
+        """Return what the objective needs to know of a direction."""
+
+    def hessian_product(self, p: Vector, image: Image | None = None) -> Vector:
+        """Multiply by the Hessian."""
+
+    def with_metric(self) -> tuple[Evaluation, Vector]:
+        """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
+
+    def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
+        """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
+
+    def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
+        """Restrict the objective to the line through the weights along p.
+
+        `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
+        may prepare value, gradient and Hessian at the full step as well.
+        """
+
+
+class Trial(Protocol[P_co]):
+    """A point on a line."""
+
+    @property
+    def step(self) -> float:
+        """Where on the line, in lengths of the direction."""
+
+    @property
+    def slope(self) -> float:
+        """The derivative along the line there."""
+
+    @property
+    def decrement(self) -> float:
+        """What the step 1 would gain on a parabola with its vertex there."""
+
+    @property
+    def evaluation(self) -> P_co:
+        """The objective there."""
+
+
+class Line(Protocol[P_co]):
+    """An objective restricted to a line."""
+
+    @property
+    def slope(self) -> float:
+        """The derivative at the start."""
+
+    def trial(self, step: float) -> Trial[P_co]:
+        """Return the point at a step."""
+
+
+class CountsPasses(Protocol):
+    """What knows how much it has read."""
+
+    @property
+    def n_passes(self) -> int:
+        """How often all data have been read so far, which is what a disk or a cluster takes."""
+
+
+class Objective(CountsPasses, Protocol):
+    """A function of a vector of `size` weights."""
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to use for work on vectors of weights."""
+
+    def smoothed(self) -> Objective:
+        """Return the same objective with smooth derivatives."""
+
+    def narrowed(self, ratio: float) -> Objective:
+        """Return this with the width of its smoothing multiplied by `ratio`."""
+
+    @property
+    def sampled(self) -> Objective | None:
+        """Nearly the same function, made of a sample of the data; None if there is none."""
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the objective at w."""
