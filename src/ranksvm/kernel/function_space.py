@@ -134,16 +134,8 @@ class FunctionEvaluation:
     @cached_property
     def lower_bound(self) -> float:
         """The dual value D of the best multiple of g, a lower bound of the optimum."""
-        c, loss = self.objective.c, self.loss
-        linear = c * (loss.offset + loss.quadratic - loss.slack - 2 * loss.rounding)
-        quadratic = 0.5 * c**2 * self._longest_square
-        if loss.largest_multiple > 1:
-            quadratic += c * (loss.quadratic + loss.rounding)
-        if not linear > 0:
-            return 0.0
-        best = linear / (2 * quadratic) if quadratic > 0 else np.inf
-        multiple = min(best, loss.largest_multiple)
-        return max(multiple * (linear - multiple * quadratic) * (1 - ROUNDING), 0.0)
+        c = self.objective.c
+        return self.loss.dual(c, 0.5 * c**2 * self._longest_square).bound
 
     @property
     def _longest_square(self) -> float:

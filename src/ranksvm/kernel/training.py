@@ -278,7 +278,7 @@ def _gaps(
         of_pairs = factor.bound(pairs) + factor.rounding(pairs)
         return result.dual_gap, unit * min(of_pairs, factor.bound_of(4 * value / objective.c))
     evaluation = objective.evaluate(result.weights)
-    gradient = evaluation.multiple * evaluation.loss.gradient
+    gradient = evaluation.dual.multiple * evaluation.loss.gradient
     gap = max((result.value - evaluation.lower_bound) / value, result.dual_gap)
     left_out = factor.bound(gradient)
     if gap + unit * left_out > tol:

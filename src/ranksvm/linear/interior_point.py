@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import ROUNDING, Hinge, PairLoss
+from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .matrix import relative_rounding
 from .objective import LinearEvaluation, LinearObjective
@@ -238,8 +238,7 @@ class _System:
     residual: Vector
     weights: Vector
     spanning: Floats | None
-    factor: Floats
-    to_unit: Vector
+    factor: ScaledCholesky
 
     @classmethod
     def of(cls, problem: _Problem, point: _Point, scores: Vector) -> _System | None:
@@ -257,15 +256,11 @@ class _System:
         else:
             matrix = F.T @ (matrix @ F)
             matrix[np.diag_indices_from(matrix)] += 1
-        to_unit = 1 / np.sqrt(matrix.diagonal())
-        matrix *= to_unit
-        matrix *= to_unit[:, np.newaxis]
-        try:
-            factor = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
-        except np.linalg.LinAlgError:
+        factor = ScaledCholesky.of(matrix)
+        if factor is None:
             return None
         residual = problem.lacking(scores) + point.low - point.high
-        return cls(problem.pairs, point, residual, weights, F, factor, to_unit)
+        return cls(problem.pairs, point, residual, weights, F, factor)
 
     def solve(self, low: Vector, high: Vector) -> _Direction:
         """Return the step that changes the products by these numbers, to first order."""
@@ -283,5 +278,5 @@ class _System:
         """Return how the scores move."""
         F = self.spanning
         right = balance if F is None else F.T @ balance
-        solved = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * right)
+        solved = self.factor.solve(right)
         return solved if F is None else F @ solved

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.losses import ROUNDING, DualRay, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
 from .matrix import Matrix
@@ -221,31 +221,16 @@ class LinearEvaluation:
             growth *= 16
         return weights, value
 
-    @cached_property
+    @property
     def lower_bound(self) -> float:
         """The dual value D of the best multiple of g, a lower bound of the optimum."""
-        linear, quadratic = self._dual_parts
-        multiple = self.multiple
-        bound = multiple * (linear - multiple * quadratic) * (1 - ROUNDING)
-        return bound if bound > 0 else 0.0
+        return self.dual.bound
 
     @cached_property
-    def multiple(self) -> float:
-        """The best multiple t of g as a dual point: ``D(t) = t linear - t^2 quadratic``."""
-        linear, quadratic = self._dual_parts
-        if not linear > 0:
-            return 0.0
-        best = linear / (2 * quadratic) if quadratic > 0 else np.inf
-        return float(min(best, self.loss.largest_multiple))
-
-    @cached_property
-    def _dual_parts(self) -> tuple[float, float]:
-        c, loss, penalty = self.objective.c, self.loss, self.objective.penalty
-        linear = c * (loss.offset + loss.quadratic - loss.slack - 2 * loss.rounding)
-        quadratic = penalty.conjugate(self._slope, self._noise * self.objective.grain)
-        if loss.largest_multiple > 1:
-            quadratic += c * (loss.quadratic + loss.rounding)
-        return linear, quadratic
+    def dual(self) -> DualRay:
+        """The dual values of multiples of g."""
+        penalty, noise = self.objective.penalty, self._noise * self.objective.grain
+        return self.loss.dual(self.objective.c, penalty.conjugate(self._slope, noise))
 
     @property
     def duality_gap(self) -> float:

@@ -67,6 +67,43 @@ class LossEvaluation:
     smoothing: float = 0.0
     slack: float = 0.0
 
+    def dual(self, c: float, conjugate: float) -> DualRay:
+        """Return the bounds that multiples of the gradient make for a loss of weight c.
+
+        `conjugate` is that of the penalty at ``-c`` times the gradient: ``R*(-c X'g)``.
+        """
+        linear = c * (self.offset + self.quadratic - self.slack - 2 * self.rounding)
+        if self.largest_multiple > 1:
+            conjugate += c * (self.quadratic + self.rounding)
+        return DualRay(linear, conjugate, self.largest_multiple)
+
+
+@dataclass(frozen=True)
+class DualRay:
+    """The dual value ``D(t) = t linear - t^2 quadratic`` of multiples of a dual point.
+
+    All are lower bounds of the optimum (:eq:`best-multiple`), for t from 0 to `largest`.
+    """
+
+    linear: float
+    quadratic: float
+    largest: float
+
+    @property
+    def multiple(self) -> float:
+        """The best multiple."""
+        if not self.linear > 0:
+            return 0.0
+        best = self.linear / (2 * self.quadratic) if self.quadratic > 0 else np.inf
+        return float(min(best, self.largest))
+
+    @property
+    def bound(self) -> float:
+        """The best bound, never negative."""
+        multiple = self.multiple
+        bound = multiple * (self.linear - multiple * self.quadratic) * (1 - ROUNDING)
+        return bound if bound > 0 else 0.0
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SmoothEvaluation(LossEvaluation):

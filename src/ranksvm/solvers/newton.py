@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .cholesky import ScaledCholesky
 from .line_search import line_search
 from .protocols import Evaluation, Objective, Trial
 from .result import Progress, SolverResult, Status
@@ -86,15 +86,8 @@ def newton_step(
     """
     system = (model or evaluation).newton_system(evaluation.gradient, dtype)
     hessian, gradient, to_weights = system
-    diagonal = np.diag(hessian)
-    if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
+    factor = ScaledCholesky.of(hessian)
+    if factor is None:
         return None
-    to_unit: Vector = 1 / np.sqrt(diagonal)
-    hessian *= to_unit
-    hessian *= to_unit[:, np.newaxis]
-    try:
-        factor = np.asarray(np.linalg.cholesky(hessian), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return None
-    step: Vector = to_unit * _core.cholesky_solve(factor, -to_unit * gradient)
+    step = factor.solve(-gradient)
     return to_weights(step) if step @ gradient < 0 else None

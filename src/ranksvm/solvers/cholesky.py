@@ -1,0 +1,42 @@
+"""Equations with a symmetric positive definite matrix of any scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledCholesky:
+    """The Cholesky factor of a matrix whose diagonal has been scaled to one."""
+
+    factor: NDArray[np.float64]
+    to_unit: Vector
+
+    @classmethod
+    def of(cls, matrix: NDArray[np.float64]) -> ScaledCholesky | None:
+        """Factorise, in the precision of the matrix, which is overwritten.
+
+        None if it is not positive definite in that precision, or beyond floating point.
+        """
+        diagonal = np.diag(matrix)
+        if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
+            return None
+        to_unit: Vector = 1 / np.sqrt(diagonal)
+        matrix *= to_unit
+        matrix *= to_unit[:, np.newaxis]
+        try:
+            return cls(np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), to_unit)
+        except np.linalg.LinAlgError:
+            return None
+
+    def solve(self, right: Vector) -> Vector:
+        """Solve for one right-hand side."""
+        solved: Vector = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * right)
+        return solved
