@@ -16,7 +16,8 @@ from benchmarks.systems import Report, System
 from benchmarks.task import Task
 from ranksvm.kernel.path.graph import PreferenceGraph
 from ranksvm.linear.objective import LinearEvaluation, LinearObjective
-from ranksvm.pairs.losses import ROUNDING, SmoothEvaluation
+from ranksvm.pairs.losses import SmoothEvaluation
+from ranksvm.pairs.rounding import ROUNDING
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.solvers.line_search import line_search
 

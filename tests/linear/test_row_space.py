@@ -1,5 +1,7 @@
 """Training in the space of the rows: the dot products, the steps, the certificate at X itself."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +13,9 @@ from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.names import LOSSES
-from ranksvm.pairs.explicit import ExplicitPairs
+from ranksvm.pairs.core_pairs import CorePairs
+from ranksvm.pairs.explicit import ExplicitPairs, ListedSquaredHinge
+from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 
@@ -197,3 +201,42 @@ def test_explicit_pairs_are_those_of_the_reference(pair_weight):
     np.testing.assert_allclose(listed.differences(s), D @ s)
     np.testing.assert_allclose(listed.balance(b), D.T @ b, atol=1e-14)
     np.testing.assert_allclose(listed.laplacian(b), D.T @ (b[:, None] * D), atol=1e-14)
+
+
+@pytest.mark.parametrize("lacking", [1.0, 1e-3, 1e-7, 0.0])
+def test_a_small_squared_hinge_is_known_to_its_last_digits(lacking):
+    """Pairs that all but keep the margin, as fractions have it."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 40).astype(float)
+    scores = y * (1 - lacking) + 1e-3 * lacking * rng.random(40)
+    preferences = Preferences(y, QueryGroups.from_qid(None, 40), None, None, None)
+    loss = SquaredHinge(CorePairs(preferences, "auto", 1))
+    listed = ListedSquaredHinge.of(loss).evaluate(scores)
+    s = [Fraction(score) for score in scores]
+    slack = {(i, j): max(1 - s[i] + s[j], 0) for i in range(40) for j in range(40) if y[i] > y[j]}
+    value, slopes = sum(part**2 for part in slack.values()), sum(slack.values())
+    assert abs(Fraction(listed.value) - value) <= Fraction(listed.rounding)
+    assert listed.rounding <= 1e-13 * float(slopes) + 1e-30
+    gradient = np.zeros(40)
+    for (i, j), part in slack.items():
+        gradient[[i, j]] += -2 * float(part), 2 * float(part)
+    assert np.linalg.norm(listed.gradient - gradient) <= 1e-14 * (1 + 40 * float(slopes))
+    of_each = 1e-15 * (1 + float(slopes))  # the dual point is that of slopes as they are rounded
+    assert abs(listed.offset + listed.quadratic - 2 * float(slopes)) <= of_each * len(slack)
+    plain = loss.evaluate(scores)
+    np.testing.assert_allclose(listed.gradient, plain.gradient, atol=2 * plain.gradient_rounding)
+
+
+def test_what_a_squared_hinge_leaves_is_certified_pair_by_pair():
+    X, y = few_rows()
+    weak = fitted(X, y, loss="squared_hinge", C=1000.0, tol=1e-7)
+    assert weak.status_ == "converged"
+    assert weak.dual_gap_ <= 1e-7
+    assert weak.objective_ >= exact_value(weak, X, y, 1000.0, "squared_hinge") * (1 - 1e-14)
+
+
+def few_rows():
+    """Rows that can be put in order, with hardly any loss left at the optimum."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 5000))
+    return X, rng.integers(0, 5, 100).astype(float)

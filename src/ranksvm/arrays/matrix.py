@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.matrix import column_scales, relative_rounding
+from ..linear.matrix import column_scales
 from ..linear.occurring import Columns
 from ..pairs.preferences import Preferences
+from ..pairs.rounding import relative_rounding
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.matrix import relative_rounding
 from ..linear.offsets import column_offsets, sampled_rows
+from ..pairs.rounding import relative_rounding
 from .libraries import name_of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..linear.matrix import relative_rounding
+from ..pairs.rounding import relative_rounding
 from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
 from .matrix import KernelMatrix

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import ROUNDING, LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.rounding import ROUNDING
 from .matrix import KernelMatrix
 
 Vector = NDArray[np.float64]

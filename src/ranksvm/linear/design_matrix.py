@@ -11,9 +11,10 @@ from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.preferences import Preferences
+from ..pairs.rounding import relative_rounding
 from .features import numeric_features
 from .hessian import weight_space_hessian
-from .matrix import column_scales, relative_rounding
+from .matrix import column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 

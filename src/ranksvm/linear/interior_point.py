@@ -30,17 +30,16 @@ from numpy.typing import NDArray
 
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
-from ..pairs.losses import ROUNDING, Hinge, PairLoss
+from ..pairs.losses import Hinge
+from ..pairs.rounding import ROUNDING
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
-from .matrix import relative_rounding
 from .objective import LinearEvaluation, LinearObjective
 from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-MOST_PAIRS = 1 << 22
 _TO_BOUND = 0.995  # of the way
 _LEAST_STEP = 1e-6
 
@@ -53,7 +52,7 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
     Parameters
     ----------
     objective : LinearObjective
-        Of pairs that `suits` accepts.
+        Of pairs that may be listed.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
         When to stop, and the record, which may hold earlier iterations of another solver.
@@ -84,17 +83,6 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
         progress.n_evaluations += 1
         status = progress.record(current, step)
     return progress.result(status)
-
-
-def suits(loss: PairLoss) -> bool:
-    """Say whether the pairs are at hand, and few enough to be listed."""
-    pairs = loss.pairs
-    return isinstance(pairs, CorePairs) and _most_pairs(pairs) <= MOST_PAIRS
-
-
-def _most_pairs(pairs: CorePairs) -> float:
-    sizes = np.diff(pairs.groups.indptr).astype(np.float64)
-    return 0.5 * float(sizes @ sizes)
 
 
 class _Direction(NamedTuple):
@@ -200,13 +188,12 @@ class _Problem:
         scores = X.dot(weights, n_threads)
         at = self.hinge.evaluate(scores)
         offset = self.hinge.margin * float(slopes.sum()) / c
-        rounding = relative_rounding(len(scores)) * float(np.linalg.norm(self.pairs.degree(slopes)))
         loss = replace(
             at,
             gradient=-balance / c,
             offset=offset,
             gradient_norm=float(np.linalg.norm(balance)) / c,
-            gradient_rounding=rounding / c,
+            gradient_rounding=self.pairs.rounding_of_balance(slopes) / c,
             largest_multiple=1 / (1 + ROUNDING),
             smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
             slack=ROUNDING * offset,

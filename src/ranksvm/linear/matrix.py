@@ -118,13 +118,3 @@ def deviations(mean: Vector, square: Vector) -> Vector:
     deviation: Vector = np.sqrt(np.maximum(square - mean**2, 0.0))
     deviation[deviation <= 1e-7 * np.abs(mean)] = 0.0
     return deviation
-
-
-def relative_rounding(n_terms: float) -> float:
-    """Bound what a sum of products loses, relative to the absolute values of its terms.
-
-    That is one rounding for each of the terms that are added one after the other in the worst case,
-    and hardly ever more than for their square root (Higham and Mary, 2019), besides some for each
-    term by itself and for the sums of sums.
-    """
-    return float(0.5 * np.finfo(np.float64).eps * min(n_terms + 12, np.sqrt(n_terms) + 16))

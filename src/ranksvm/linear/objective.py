@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import ROUNDING, DualRay, LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
 from .matrix import Matrix

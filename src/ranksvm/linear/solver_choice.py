@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.losses import SmoothedHinge
+from ..pairs.explicit import ListedSquaredHinge, may_be_listed
+from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.queries import QueryGroups
 from ..solvers import (
     CuttingPlanes,
@@ -24,7 +25,7 @@ from ..solvers import (
     trust_region,
 )
 from ..solvers.automatic import SmoothSolver
-from .interior_point import interior_point, suits
+from .interior_point import interior_point
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
@@ -42,9 +43,14 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     """Minimise an objective that knows its row space."""
     assert isinstance(objective, LinearObjective)
     progress = progress or Progress()
-    if isinstance(objective.loss, SmoothedHinge) and suits(objective.loss):
+    loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
+    if isinstance(loss, SmoothedHinge) and listed:
         return interior_point(objective, w0, progress)
-    return newton(objective, w0, progress, name="row_space")
+    result = newton(objective, w0, progress, name="row_space")
+    if result.status is Status.STALLED and isinstance(loss, SquaredHinge) and listed:
+        exact = objective.with_loss(ListedSquaredHinge.of(loss))
+        return newton(exact, result.weights, progress, name="row_space")
+    return result
 
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {

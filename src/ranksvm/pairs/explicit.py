@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .core_pairs import CorePairs
+from .losses import SmoothEvaluation, SquaredHinge
 from .preferences import Preferences
+from .rounding import EPSILON, ROUNDING, relative_rounding
+from .sweeps import Pairs
+
+MOST_PAIRS = 1 << 22
 
 Vector = NDArray[np.float64]
 
@@ -54,6 +61,11 @@ class ExplicitPairs:
         ahead: Vector = scores[self.better] - scores[self.worse]
         return ahead
 
+    def rounding_of_balance(self, slopes: Vector) -> float:
+        """Bound the length of what the sums of the balance lose."""
+        length = float(np.linalg.norm(self.degree(slopes)))
+        return relative_rounding(self.n_samples) * length
+
     def balance(self, slopes: Vector) -> Vector:
         """Return ``D'b``: for each row, the sum over its pairs, those lost taken off."""
         return self._sum(self.better, slopes) - self._sum(self.worse, slopes)
@@ -72,3 +84,56 @@ class ExplicitPairs:
 
     def _sum(self, rows: NDArray[np.int64], values: Vector) -> Vector:
         return np.bincount(rows, values, self.n_samples).astype(np.float64, copy=False)
+
+
+def may_be_listed(pairs: Pairs) -> bool:
+    """Say whether pairs are on the host, and few enough for a list."""
+    if not isinstance(pairs, CorePairs):
+        return False
+    sizes = np.diff(pairs.groups.indptr).astype(np.float64)
+    return 0.5 * float(sizes @ sizes) <= MOST_PAIRS
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListedSquaredHinge(SquaredHinge):
+    """The squared hinge loss, pair by pair.
+
+    Where all pairs almost keep the margin, the loss is far smaller than the sums of scores that it
+    is the difference of. The squares of what pairs lack, one by one, lose nothing.
+
+    Parameters
+    ----------
+    listed : ExplicitPairs
+    """
+
+    listed: ExplicitPairs
+
+    @classmethod
+    def of(cls, loss: SquaredHinge) -> ListedSquaredHinge:
+        """List the pairs of a loss."""
+        assert isinstance(loss.pairs, CorePairs)
+        return cls(loss.pairs, loss.margin, listed=ExplicitPairs.of(loss.pairs.preferences))
+
+    def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
+        """Evaluate the loss at scores of shape (n_samples,)."""
+        s, listed = np.asarray(scores, dtype=np.float64), self.listed
+        lacking = np.maximum(self.margin - listed.differences(s), 0.0)
+        slopes = listed.weight * lacking
+        value, total = float((slopes * lacking).sum()), float(slopes.sum())
+        # What a pair lacks is known to within the rounding of the difference of its scores.
+        coarse = 2 * EPSILON * (self.margin + 2 * float(np.abs(s).max(initial=0.0)))
+        of_pairs = coarse * (2 * total + coarse * float(listed.weight.sum()))
+        gradient = -2 * listed.balance(slopes)
+        return SmoothEvaluation(
+            value=value,
+            gradient=gradient,
+            offset=2 * self.margin * total - value,
+            rounding=ROUNDING * (2 * self.margin * total + value) + of_pairs,
+            gradient_norm=float(np.linalg.norm(gradient)),
+            gradient_rounding=2 * listed.rounding_of_balance(slopes),
+            quadratic=value,
+            largest_multiple=np.inf,
+            pairs=self.pairs,
+            make_sweep=partial(self.pairs.sweep, s, "squared_hinge", self.margin),
+            curvature=2.0,
+        )

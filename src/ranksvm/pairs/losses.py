@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .queries import QueryGroups
+from .rounding import ROUNDING
 from .sweeps import Pairs, Scores, Sweep
-
-ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a long sum, in the size of its terms
 
 
 @dataclass(frozen=True, eq=False)
