@@ -17,8 +17,8 @@ from benchmarks.task import Task
 from ranksvm.kernel.path.graph import PreferenceGraph
 from ranksvm.linear.objective import LinearEvaluation, LinearObjective
 from ranksvm.pairs.losses import SmoothEvaluation
-from ranksvm.pairs.rounding import ROUNDING
 from ranksvm.pairs.queries import QueryGroups
+from ranksvm.pairs.rounding import ROUNDING
 from ranksvm.solvers.line_search import line_search
 
 SMALLEST_DECREMENT = 1e-6

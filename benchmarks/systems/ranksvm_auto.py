@@ -15,8 +15,9 @@ class RanksvmAuto(System):
     def run(self, task: Task, report: Report) -> None:
         """Let the library choose; an iteration is one of its solver."""
         parameters = Parameters(C=task.c, loss=task.loss, normalize=None, n_threads=task.n_threads)
-        solver = choose_solver(task.matrix, parameters)
-        solver.minimize(task.objective(), task.start, progress(task, report))
+        objective = task.objective()
+        solver = choose_solver(task.matrix, objective.loss.pairs.groups, parameters)
+        solver.minimize(objective, task.start, progress(task, report))
 
 
 SYSTEMS = (RanksvmAuto(),)

@@ -65,9 +65,10 @@ default="auto"
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
-        - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); for the hinge loss
-          it begins with planes, and turns to Newton steps where they do not get on; very long
-          queries begin with a sample of their rows (`ranksvm.solvers.samples_first`).
+        - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
+          "trust_region" for the squared hinge, go first where they may be quicker than Newton
+          steps, and make way where they are not; very long queries begin with a sample of their
+          rows (`ranksvm.solvers.samples_first`).
 
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.

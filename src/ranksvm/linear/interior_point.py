@@ -68,7 +68,7 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
         return progress.result(status)
     slopes = problem.first_slopes()
     current = problem.evaluate(slopes)
-    progress.n_evaluations += bool(progress.history)
+    progress.n_evaluations += bool(w0.any())
     status = progress.record(current, 0.0)
     point = problem.interior(slopes, current.scores)
     while status is None:

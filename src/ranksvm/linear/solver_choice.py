@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.explicit import ListedSquaredHinge, may_be_listed
+from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.queries import QueryGroups
 from ..solvers import (
@@ -21,20 +20,26 @@ from ..solvers import (
     newton,
     planes_first,
     planes_last,
+    products_first,
     samples_first,
     trust_region,
 )
 from ..solvers.automatic import SmoothSolver
+from .costs import Costs
 from .interior_point import interior_point
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
-from .row_space import DENSE, RowSpace
+from .row_space import RowSpace
 from .samples import rows_in_long_queries
 
 Vector = NDArray[np.float64]
 
 MOST_FEATURES = 8192
+STEPS, STEPS_OF_HINGE = 6, (4, 2)  # of Newton's method; for the hinge, and more for each digit
+INTERIOR_STEPS = 25
+FEW_PRODUCTS = 50
+PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
 LARGEST_SHARE, NUMBERS_PER_ROW = 0.1, 2  # of a sample, in shares and rows of all data
 
@@ -62,18 +67,30 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
 
 @dataclass(frozen=True)
 class SolverChoice:
-    """A solver by its name, and what it needs to know: whether the loss has kinks, above all."""
+    """A solver by its name, and what goes before it.
+
+    Attributes
+    ----------
+    name : str
+    kinks : bool
+        Whether the loss has kinks.
+    n_planes, n_products : float
+        How much work of planes, or of products with the Hessian, the solver is worth: these go
+        first as long as they promise to be quicker. They do not where that is 0.
+    samples : bool
+        Whether a sample goes first.
+    """
 
     name: str
     kinks: bool
-    fallback: str = ""
-    n_planes: int = 0
+    n_planes: float = 0.0
+    n_products: float = 0.0
     samples: bool = False
 
     @property
     def in_row_space(self) -> bool:
         """Whether the objective has to know its row space."""
-        return "row_space" in (self.name, self.fallback)
+        return self.name == "row_space"
 
     def minimize(
         self,
@@ -83,19 +100,24 @@ class SolverChoice:
         planes: CuttingPlanes | None = None,
     ) -> SolverResult:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
-        if self.name == "auto":
-            fallback = SMOOTH_SOLVERS[self.fallback]
-            return planes_first(fallback, self.n_planes, objective, w0, progress, planes=planes)
         if self.name not in SMOOTH_SOLVERS:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
-        minimize: SmoothSolver = SMOOTH_SOLVERS[self.name]
+        if not self.kinks:
+            return self._smooth(objective, w0, progress)
+        if self.n_planes == 0:
+            return planes_last(self._smooth, objective, w0, progress, planes=planes)
+        return planes_first(self._smooth, self.n_planes, objective, w0, progress, planes=planes)
+
+    def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        """Minimise an objective with smooth derivatives."""
+        solver = SMOOTH_SOLVERS[self.name]
         if self.samples:
-            minimize = partial(samples_first, minimize)
-        if self.kinks:
-            return planes_last(minimize, objective, w0, progress, planes=planes)
-        result = minimize(objective, w0, progress)
-        if self.name == "row_space" and result.status is Status.STALLED:
+            return samples_first(solver, objective, w0, progress)
+        if self.n_products > 0 and self.name != "trust_region":
+            return products_first(solver, self.n_products, objective, w0, progress)
+        result = solver(objective, w0, progress)
+        if self.name == "row_space" and not self.kinks and result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
         return result
 
@@ -116,61 +138,55 @@ def sample_size(X: Matrix, groups: QueryGroups) -> int:
     return n_rows if pays else 0
 
 
-def choose_solver(X: Matrix, parameters: Parameters, has_sample: bool = False) -> SolverChoice:
-    """Choose a solver by cost, where "auto" leaves the choice.
+def choose_solver(
+    X: Matrix, groups: QueryGroups, parameters: Parameters, has_sample: bool = False
+) -> SolverChoice:
+    """Choose solvers by cost, where "auto" leaves the choice.
 
-    Counted in multiplications of a pass over X, of which a matrix product does about ten in the
-    same time: some 6 Newton steps of ``n d^2 / 10`` and ``d^3 / 30`` each, whatever the data are
-    like, against some 300 products with the Hessian, of two passes over the stored values each;
-    well-scaled data need fewer, others many more. Beyond 8,192 features the explicit Hessian is not
-    considered, for its memory. With fewer rows than features, it is that of the space of the rows
-    that counts (`ranksvm.linear.row_space`).
+    What is known beforehand are Newton steps with an explicit Hessian: that of the features up to
+    8,192 of these, or with fewer rows than features that of the space of the rows
+    (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`). C and scales hardly
+    matter to them. They are taken
 
-    The hinge loss takes some 10 Newton steps, or some 1,000 products where little regularisation
-    or bad scales make it hard. Planes begin (`planes_first`), unless the Newton steps cost less
-    than 20 of them. A plane costs two passes, and a sweep that takes the time of some 40
-    multiplications per row. With few rows planes always begin, since they are more exact; but not
-    where the interior-point method in the space of the rows, which C and scales hardly hold up,
-    costs less than 500 of them, products of planes with each other included. Nor do they with a
-    sample, since its Hessian costs next to nothing (`samples_first`).
+    - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
+    - at once for a smooth loss where they cost no more than 50 products with the Hessian,
+    - else where solvers that suit data of moderate scales and regularisation do not promise to be
+      quicker (`ranksvm.solvers.patience.Patience`): planes for the hinge loss (`planes_first`),
+      products with the Hessian for the squared one (`products_first`), and for the hinge loss as
+      well, after planes, where some hundreds of products cost less than the Newton steps.
+
+    Where an explicit Hessian is too large, products remain.
     """
     kinks = parameters.loss == "hinge"
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    n, d = X.shape
-    n_products = 1000 if kinks else 300
-    smooth, cost = _newton_costs(X, kinks)
-    if kinks and smooth == "row_space" and cost < 500 * (2 * X.n_stored + 40 * n + 100 * d):
-        return SolverChoice(smooth, kinks)
-    if cost > n_products * 2 * X.n_stored:
-        smooth = "trust_region"
-    if smooth == "newton" and has_sample:
-        return SolverChoice(smooth, kinks, samples=True)
+    costs = Costs.of(X, groups)
+    digits = float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
+    direct, cost = _explicit(X, costs, kinks, digits)
+    if has_sample and direct == "newton":
+        return SolverChoice(direct, kinks, samples=True)
+    n_products = cost / costs.product
     if not kinks:
-        return SolverChoice(smooth, kinks)
-    n_planes = cost / (2 * X.n_stored + 40 * n)
-    if smooth != "trust_region" and n_planes < 20 and n >= 1000:
-        return SolverChoice(smooth, kinks)
-    return SolverChoice("auto", kinks, smooth, int(np.clip(n_planes, 100, 200)))
+        choice = SolverChoice(direct, kinks)
+        return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
+    by_products = PRODUCTS_PER_DIGIT * digits * costs.product
+    n_planes = min(cost, by_products) / costs.plane
+    return SolverChoice(
+        direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
+    )
 
 
-def _newton_costs(X: Matrix, kinks: bool) -> tuple[str, float]:
-    """Return the cheaper of the two kinds of Newton steps, and what it costs in multiplications."""
+def _explicit(X: Matrix, costs: Costs, kinks: bool, digits: float) -> tuple[str, float]:
+    """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
     n, d = X.shape
+    n_steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * digits if kinks else STEPS
+    options = {"trust_region": np.inf}
+    if d <= MOST_FEATURES:
+        options["newton"] = costs.newton(n_steps)
     if n < d and RowSpace.suits(X):
-        return "row_space", _row_space_cost(X, kinks)
-    n_steps = 10 if kinks else 6
-    cost = n_steps * (n * d**2 / 10 + d**3 / 30)
-    return "newton", cost if d <= MOST_FEATURES else np.inf
-
-
-def _row_space_cost(X: Matrix, kinks: bool) -> float:
-    """Count the dot products of the rows, and 6 Newton or 25 interior-point steps.
-
-    The latter take some 100 multiplications for each pair, of which there may be ``n^2 / 2``.
-    """
-    n, d = X.shape
-    gram = n**2 * d / 20 if X.n_stored >= DENSE * n * d else n * X.n_stored
-    if kinks:
-        return gram + 25 * (50 * n**2 + n**3 / 30 + 2 * X.n_stored)
-    return gram + 6 * (2 * n**3 / 15 + 4 * X.n_stored)
+        is_listed = kinks and costs.n_pairs <= MOST_PAIRS
+        options["row_space"] = (
+            costs.interior_points(INTERIOR_STEPS) if is_listed else costs.row_space(n_steps)
+        )
+    name = min(options, key=options.__getitem__)
+    return name, options[name]

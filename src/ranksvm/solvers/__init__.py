@@ -1,6 +1,6 @@
 """Solvers: each minimises an objective, and knows neither ranking nor data."""
 
-from .automatic import planes_first, planes_last
+from .automatic import planes_first, planes_last, products_first
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
@@ -21,6 +21,7 @@ __all__ = [
     "newton",
     "planes_first",
     "planes_last",
+    "products_first",
     "samples_first",
     "trust_region",
 ]

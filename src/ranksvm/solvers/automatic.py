@@ -1,9 +1,8 @@
-"""Planes first, and Newton steps where planes do not get on."""
+"""Solvers in turn: one that may be quicker goes first, as long as it promises to be."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -11,43 +10,67 @@ from numpy.typing import NDArray
 
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
+from .patience import Patience
 from .protocols import Evaluation, Objective
 from .result import Progress, SolverResult, Status
+from .trust_region import trust_region
 
-SmoothSolver: TypeAlias = Callable[[Objective, NDArray[np.float64], Progress], SolverResult]
+Vector = NDArray[np.float64]
+FAR = 0.5  # a relative gap
 
-LOOK_BACK = 10
-LEAST_PLANES = 20
+SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
+
+
+def products_first(
+    fallback: SmoothSolver, work: float, objective: Objective, w0: Vector, progress: Progress
+) -> SolverResult:
+    """Minimise by `trust_region` as long as it promises to be quicker than another solver.
+
+    Otherwise the other solver takes over (`Patience`), with the lower bound that has been reached,
+    and at the best point if that is known to be good for something.
+
+    Parameters
+    ----------
+    fallback : callable
+        Such as `newton`.
+    work : float
+        What it takes, in products and iterations of `trust_region`.
+    objective : Objective
+        With smooth derivatives.
+    w0 : ndarray of shape (objective.size,)
+    progress : Progress
+
+    Returns
+    -------
+    SolverResult
+    """
+    with progress.patient(Patience(work)):
+        result = trust_region(objective, w0, progress)
+    if result.status not in (Status.GIVEN_UP, Status.STALLED):
+        return result
+    return fallback(objective, _start(result, w0), progress)
 
 
 def planes_first(
     fallback: SmoothSolver,
-    n_planes: int,
+    work: float,
     objective: Objective,
-    w0: NDArray[np.float64],
+    w0: Vector,
     progress: Progress | None = None,
     *,
     planes: CuttingPlanes | None = None,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
-    On well-scaled data, planes with a line search are hard to beat; on others they hardly move. So
-    planes begin, and have to show that they will end within about as much work as the other solver
-    takes:
-
-    - after a fifth of that work their bound must be a thousandth of the value,
-    - beyond that work, what the latest planes gained must, if it goes on so, lead to the end before
-      it is twice that work.
-
-    Otherwise the other solver takes over, at the best point so far and with the lower bound of the
-    planes, which stay; where it comes to a stand, planes go on (`planes_last`). The work is thus at
-    most about twice that of the better of the two.
+    Otherwise the other solver takes over (`Patience`), with the lower bound of the planes, which
+    stay, and at the best point if that is known to be good for something. Where it comes to a
+    stand, planes go on (`planes_last`).
 
     Parameters
     ----------
     fallback : callable
         Such as `newton` or `trust_region`.
-    n_planes : int
+    work : float
         How many planes cost about as much as the fallback.
     objective : Objective
         With an unsmoothed, non-negative risk.
@@ -61,24 +84,23 @@ def planes_first(
     SolverResult
     """
     progress = progress or Progress()
-    gave_up = False
-
-    def patience(progress: Progress) -> bool:
-        nonlocal gave_up
-        gave_up = not _promising(progress, n_planes)
-        return not gave_up
-
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    result = bundle(objective, w0, progress, planes=planes, patience=patience)
-    if not gave_up and result.status is not Status.STALLED:
+    with progress.patient(Patience(work)):
+        result = bundle(objective, w0, progress, planes=planes)
+    if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    return planes_last(fallback, objective, result.weights, progress, planes=planes)
+    return planes_last(fallback, objective, _start(result, w0), progress, planes=planes)
+
+
+def _start(result: SolverResult, w0: Vector) -> Vector:
+    """Return the better start: of a point far from the optimum no step goes as well as of zero."""
+    return result.weights if result.dual_gap < FAR else w0
 
 
 def planes_last(
     first: SmoothSolver,
     objective: Objective,
-    w0: NDArray[np.float64],
+    w0: Vector,
     progress: Progress | None = None,
     *,
     planes: CuttingPlanes | None = None,
@@ -109,20 +131,3 @@ def planes_last(
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     return bundle(objective, result.weights, progress, planes=planes)
-
-
-def _promising(progress: Progress, n_planes: int) -> bool:
-    history = progress.history
-    done = len(history) - progress.first
-    if done <= max(LEAST_PLANES, n_planes // 5):
-        return True
-    if progress.lower_bound < 1e-3 * history[-1].value:
-        return False
-    if done <= max(LEAST_PLANES, n_planes):
-        return True
-    last, before = history[-1], history[-1 - LOOK_BACK]
-    gap, wanted = last.dual_gap * last.value, progress.target
-    gain = log(before.dual_gap * before.value / gap) if gap > 0 else 0.0
-    if gain <= 0 or wanted <= 0:
-        return False
-    return done + log(gap / wanted) / gain * LOOK_BACK <= 2 * n_planes

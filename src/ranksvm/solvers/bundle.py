@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
 from .protocols import Objective
-from .result import Progress, SolverResult, Status
+from .result import Progress, SolverResult
 
 Vector = NDArray[np.float64]
 
@@ -22,7 +20,6 @@ def bundle(
     *,
     line_search: bool = True,
     planes: CuttingPlanes | None = None,
-    patience: Callable[[Progress], bool] | None = None,
 ) -> SolverResult:
     """Minimise ``0.5 |w|^2 + R(w)`` by cutting planes.
 
@@ -48,8 +45,6 @@ def bundle(
     line_search : bool, default=True
     planes : CuttingPlanes, optional
         Planes known to lie below the risk; new ones are added to them.
-    patience : callable, optional
-        Asked after each plane; stops the solver by returning False.
 
     Returns
     -------
@@ -79,6 +74,4 @@ def bundle(
         first_step = min(step, 1.0) if step > 0 else 1.0
         planes.add(*beyond.evaluation.plane)
         status = progress.record(best, step, planes.lower_bound)
-        if status is None and patience is not None and not patience(progress):
-            status = Status.STOPPED
     return progress.result(status)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .patience import Patience
 from .protocols import CountsPasses, Point
 
 Vector = NDArray[np.float64]
@@ -22,6 +24,7 @@ class Status(str, Enum):
     MAX_ITER = "max_iter"
     STALLED = "stalled"
     STOPPED = "stopped"
+    GIVEN_UP = "given_up"  # in favour of another solver, which goes on from there
 
     def __str__(self) -> str:
         return self.value
@@ -150,19 +153,35 @@ class Progress:
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
+    _patience: Patience | None = None
+    _gave_up: bool = False
+    _kept: Point | None = None  # of a solver before that gave up
     _objective: CountsPasses | None = None
     _passes_before: int = 0
 
     def begin(self, solver: str, objective: CountsPasses) -> None:
         """Let a solver begin, at weights that it evaluates afresh.
 
-        What held up another before it does not count against it.
+        What held up another before it does not count against it, and where that one gave up, its
+        best point is kept.
         """
         if self._objective is None:
             self._passes_before = objective.n_passes
+        self._kept = self._better if self._gave_up else None
+        self._gave_up = False
+        self.n_evaluations += bool(self.history)
         self.solver, self._objective = solver, objective
         self.first = len(self.history)
         self.best = None
+
+    @contextmanager
+    def patient(self, patience: Patience) -> Iterator[None]:
+        """Let a solver go on only as long as it promises to be quicker than another one."""
+        self._patience = patience
+        try:
+            yield
+        finally:
+            self._patience = None
 
     def record(
         self, evaluation: Point, step: float, lower_bound: float | None = None
@@ -178,9 +197,10 @@ class Progress:
         if best is None or not evaluation.value + evaluation.rounding > best.value + best.rounding:
             self.best = best = evaluation
         self._trace.append((best.value, self.lower_bound))
-        value = best.value
+        shown = self._better or best
+        value = shown.value
         n_before = len(self.history)
-        dual_gap = self._relative_gap(value, best.rounding)
+        dual_gap = self._relative_gap(value, shown.rounding)
         status = self._status(evaluation, value, dual_gap, n_before)
         if status is not None:
             claimed = dual_gap
@@ -194,7 +214,14 @@ class Progress:
             self._confirmed = None
         if self.callback is not None and self.callback(line) is True and status is None:
             status = Status.STOPPED
+        if status is None and self._patience is not None and not self._patience(self):
+            status, self._gave_up = Status.GIVEN_UP, True
         return status
+
+    @property
+    def _better(self) -> Point | None:
+        kept, best = self._kept, self.best
+        return kept if best is None or (kept is not None and kept.value < best.value) else best
 
     def _line(self, iteration: int, value: float, dual_gap: float, step: float) -> Iteration:
         return Iteration(
@@ -229,11 +256,12 @@ class Progress:
 
     def _confirm(self) -> tuple[float, float]:
         """Return the value at the best weights, computed afresh, and its relative gap."""
-        assert self.best is not None
+        better = self._better
+        assert better is not None
         # The bound is never negative; half of what is allowed is left to rounding.
         bound = max(self.lower_bound, 0.0)
         enough = bound + 0.5 * max(self.tol * bound, self.epsilon)
-        self._confirmed, value = self.best.confirmed(enough)
+        self._confirmed, value = better.confirmed(enough)
         return value, self._relative_gap(value, 0.0)
 
     def _confirmed_status(self, status: Status, value: float, dual_gap: float) -> Status:
@@ -272,9 +300,10 @@ class Progress:
         return max(self.tol * abs(self.history[-1].value), self.epsilon)
 
     def result(self, status: Status) -> SolverResult:
-        """Close the record."""
-        assert self.best is not None
-        last = self.history[-1]
+        """Close the record; what is given up is not confirmed, since another solver goes on."""
+        last, better = self.history[-1], self._better
+        if status is Status.GIVEN_UP and better is not None:
+            return SolverResult(better.weights, last.value, last.dual_gap, status, self.history)
         if self._confirmed is None:
             value, dual_gap = self._confirm()
             last = replace(last, value=value, dual_gap=dual_gap, n_passes=self.n_passes)

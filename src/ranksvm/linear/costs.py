@@ -1,0 +1,111 @@
+"""What the parts of a solver cost, so that the cheapest can be chosen before any work is done.
+
+Operations are counted, and weighed by nanoseconds that were measured once, on one thread
+(``python -m benchmarks.primitives`` measures them again). No clock is asked, so that the choice
+depends on the data alone; only ratios matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..pairs.queries import QueryGroups
+from .matrix import Matrix
+from .row_space import DENSE
+
+PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
+SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
+LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
+HESSIAN, WALK = 0.05, 10.0  # of n d^2, and of n d in long queries
+FACTOR = 0.02  # of d^3
+GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
+PAIR = 60.0  # of an interior-point step
+PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
+VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
+STEP, PRODUCT = 2e5, 2e4  # whatever the data are
+
+SHORT = 64  # rows of a query up to which its pairs are gone through one by one
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Nanoseconds of work on data of a shape.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and features.
+    n_stored : int
+    n_short : int
+        Rows of short queries.
+    n_pairs : float
+        How many there are at most.
+    """
+
+    n: int
+    d: int
+    n_stored: int
+    n_short: int
+    n_pairs: float
+
+    @classmethod
+    def of(cls, X: Matrix, groups: QueryGroups) -> Costs:
+        """Count rows, values and pairs."""
+        sizes = np.diff(groups.indptr).astype(np.float64)
+        n_short = int(sizes[sizes <= SHORT].sum())
+        return cls(*X.shape, X.n_stored, n_short, 0.5 * float(sizes @ sizes))
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether every value is stored."""
+        return self.n_stored == self.n * self.d
+
+    @property
+    def read(self) -> float:
+        """A pass over X."""
+        return (PASS_DENSE if self.is_dense else PASS_SPARSE) * self.n_stored
+
+    @property
+    def sweep(self) -> float:
+        """Value and gradient in score space."""
+        return SWEEP * (self.n - self.n_short) + SWEEP_SHORT * self.n_short
+
+    @property
+    def product(self) -> float:
+        """A product with the Hessian."""
+        laplacian = LAPLACIAN * (self.n - self.n_short) + LAPLACIAN_SHORT * self.n_short
+        return 2 * self.read + laplacian + VECTORS * self.d + PRODUCT
+
+    @property
+    def evaluation(self) -> float:
+        """A step once its direction is known: value, gradient, some trials of a line search."""
+        return 2 * self.read + 1.5 * self.sweep + VECTORS * self.d + STEP
+
+    @property
+    def plane(self) -> float:
+        """A cutting plane."""
+        return self.evaluation + PLANE * TYPICAL_PLANES * self.d
+
+    def newton(self, n_steps: float) -> float:
+        """Newton steps by the Hessian of all features."""
+        walk = WALK * (self.n - self.n_short) * self.d
+        hessian = HESSIAN * self.n * self.d**2 + walk
+        return n_steps * (hessian + FACTOR * self.d**3 + self.evaluation)
+
+    def row_space(self, n_steps: float) -> float:
+        """Newton steps by the Hessian of the space of rows."""
+        step = HESSIAN * self.n**3 + FACTOR * self.n**3 + 2 * self.read + self.evaluation
+        return self._gram + n_steps * step
+
+    def interior_points(self, n_steps: float) -> float:
+        """Interior-point steps in that space."""
+        step = PAIR * self.n_pairs + 2 * FACTOR * self.n**3 + self.evaluation
+        return self._gram + n_steps * step
+
+    @property
+    def _gram(self) -> float:
+        if self.n_stored >= DENSE * self.n * self.d:
+            return GRAM_DENSE * self.n**2 * self.d
+        return GRAM_SPARSE * self.n * self.n_stored

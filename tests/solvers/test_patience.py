@@ -1,0 +1,97 @@
+"""When a solver gives up: what it promises is measured against the work of the other one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import SolverChoice
+from ranksvm.linear.training import make_problem
+from ranksvm.names import LOSSES
+from ranksvm.solvers import Iteration, Progress
+from ranksvm.solvers.patience import FEWEST, FREE, Patience
+
+WORK = 100.0
+
+
+def make_progress(n, gap, factor, per_line=0):
+    """A record of n lines, the last of which has this gap, each `factor` times that before."""
+    line = Iteration(0, 1.0, gap, 1.0, 0, n, 2 * n, "bundle", 0.0)
+    lines = [
+        replace(line, iteration=k, n_products=per_line * k, dual_gap=gap / factor ** (n - 1 - k))
+        for k in range(n)
+    ]
+    return Progress(tol=1e-6, history=lines)
+
+
+def goes_on(*args, work=WORK, **kwargs):
+    return Patience(work)(make_progress(*args, **kwargs))
+
+
+def test_some_work_is_free():
+    assert goes_on(int(FREE * WORK) + 1, 1.0, 1.0)
+    assert not goes_on(int(FREE * WORK) + 2, 1.0, 1.0)
+    assert goes_on(FEWEST + 1, 1.0, 1.0, work=0.0)
+    assert not goes_on(FEWEST + 2, 1.0, 1.0, work=0.0)
+
+
+def test_products_are_work():
+    assert goes_on(16, 1.0, 1.0)
+    assert not goes_on(16, 1.0, 1.0, per_line=1)
+
+
+@pytest.mark.parametrize("done", [20, 60, 120, 190])
+def test_the_end_must_be_no_farther_than_the_work_of_the_other(done):
+    left = min(WORK, 2 * WORK - done)
+    assert goes_on(done + 1, 1e-6 / 0.9 ** (left - 0.5), 0.9)
+    assert not goes_on(done + 1, 1e-6 / 0.9 ** (left + 0.5), 0.9)
+
+
+def test_a_gap_that_stands_still_or_grows_promises_nothing():
+    assert not goes_on(60, 1e-3, 1.0)
+    assert not goes_on(60, 1e-3, 1.1)
+
+
+def test_work_of_another_solver_before_does_not_count():
+    progress = make_progress(300, 1e-3, 0.9)
+    assert not Patience(WORK)(progress)
+    progress.first = 250
+    assert Patience(WORK)(progress)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("work", [1e-3, 8.0, 1e6])
+def test_the_optimum_does_not_depend_on_when_a_solver_gives_up(loss, work):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 12)) * 10.0 ** rng.uniform(-2, 2, 12)
+    y = rng.integers(0, 4, 300).astype(float)
+    parameters = Parameters(loss=loss, C=10.0, tol=1e-7, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), y, None, parameters)
+    kinks = loss == "hinge"
+    turns = SolverChoice("newton", kinks, n_planes=work * kinks, n_products=work)
+    result = replace(problem, choice=turns).minimize(parameters)
+    alone = replace(problem, choice=SolverChoice("newton", kinks)).minimize(parameters)
+    assert str(result.status) == "converged"
+    np.testing.assert_allclose(result.value, alone.value, rtol=2e-7)
+    values = [line.value for line in result.history]
+    assert np.all(np.diff(values) <= 1e-9 * result.value)  # the last is raised by rounding
+    solvers = result.solver.split(", ")
+    assert (solvers[-1] == "newton") == (work < 1e6)
+    assert solvers[0] == ("bundle" if kinks else "trust_region")
+
+
+def test_the_best_point_of_a_solver_that_gave_up_is_kept():
+    """Stopped at once, the other solver has found nothing better yet."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((200, 20)), rng.integers(0, 3, 200).astype(float)
+    parameters = Parameters(loss="hinge", C=100.0, tol=1e-9, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), y, None, parameters)
+    turns = replace(problem, choice=SolverChoice("newton", True, n_planes=1e-3))
+    stopped = turns.minimize(parameters, callback=lambda line: line.solver == "newton")
+    assert str(stopped.status) == "stopped"
+    best = min(line.value for line in stopped.history if line.solver == "bundle")
+    assert stopped.value <= best * (1 + 1e-12)
+    value = problem.objective.evaluate(stopped.weights).value
+    np.testing.assert_allclose(value, stopped.value, rtol=1e-12)
