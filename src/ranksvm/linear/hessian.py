@@ -12,7 +12,7 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,27 @@ from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import BlockSweep, Sweep
 from ..threads import in_order
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
+from .sparse_hessian import SparseRows, sparse_product
 
 Matrix = NDArray[np.float64]
 
+# Additions of the matrix product in the time of one that is not among others, in double precision.
+OF_BLOCKS = 8
+
+
+class HostRows(Rows, Protocol):
+    """X on the host, dense or sparse."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored values."""
+
+    def sparse_rows(self) -> SparseRows | None:
+        """What is stored, of CSR; None of a dense matrix."""
+
 
 def weight_space_hessian(
-    X: Rows,
+    X: HostRows,
     loss: SmoothEvaluation,
     shift: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -41,7 +56,7 @@ def weight_space_hessian(
 
     Parameters
     ----------
-    X : Rows of shape (n_samples, n_features)
+    X : HostRows of shape (n_samples, n_features)
     loss : SmoothEvaluation
     shift, scale : ndarray of shape (n_features,)
     dtype : numpy.float32 or numpy.float64
@@ -53,28 +68,39 @@ def weight_space_hessian(
     ndarray of shape (n_features, n_features)
     """
     sweep = _block_sweep(loss)
-    Z = StandardizedRows(X, sweep, shift, scale, dtype)
-    d = X.shape[1]
+    n, d = X.shape
+    rows = X.sparse_rows() if OF_BLOCKS * X.n_stored <= n * d else None
+    if rows is None:
+        Z = StandardizedRows(X, sweep, shift, scale, dtype)
+        product = _product_by_blocks(Z, loss, n_threads)
+    else:
+        product = sparse_product(rows.scaled(scale), X.n_stored, loss, n_threads)
+    symmetric: Matrix = product + product.T
+    symmetric *= loss.curvature * sweep.half_laplacian_unit
+    return symmetric
+
+
+def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: int) -> Matrix:
+    """Return ``Z' N Z``."""
+    d = Z.X.shape[1]
     max_rows = int(np.clip(BLOCK_BYTES // (Z.itemsize * max(d, 1)), 256, 1 << 14))
 
     def block_product(queries: tuple[int, int]) -> Floats:
         first, last = (int(place) for place in loss.groups.indptr[list(queries)])
         block = Z.gather((first, last))
         moved = np.empty_like(block)
-        sweep.half_laplacian(*queries, block, 0, d, moved)
+        Z.sweep.half_laplacian(*queries, block, 0, d, moved)
         return block.T @ moved
 
     blocks, long_queries = _blocks(loss.groups, max_rows)
-    hessian = np.zeros((d, d))
+    product = np.zeros((d, d))
     with in_order(n_threads) as ordered:
         for part in ordered(block_product, blocks):
-            hessian += part
+            product += part
         for query in long_queries:
             begin = int(loss.groups.indptr[query])
-            hessian += long_query_product(Z, query, begin, loss.n_levels(query), max_rows, ordered)
-    symmetric: Matrix = hessian + hessian.T
-    symmetric *= loss.curvature * sweep.half_laplacian_unit
-    return symmetric
+            product += long_query_product(Z, query, begin, loss.n_levels(query), max_rows, ordered)
+    return product
 
 
 def _has_blocks(sweep: Sweep) -> TypeGuard[BlockSweep]:
