@@ -4,9 +4,11 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "compiler.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
 #include "sparse_hessian.hpp"
@@ -149,6 +151,20 @@ class CsrRows final : public SparseMatrix {
       *column = static_cast<std::uint32_t>(k) - first_column;
       *value = (static_cast<double>(X_.values[m]) - (offset_ ? offset_[k] : 0)) * scale_[k];
     }
+  }
+  void prefetch_row(std::int64_t row) const override {
+    constexpr std::int64_t kLine = 64, kMost = 4 * kLine;  // what follows is foreseen
+    const auto i = rows_ ? rows_[row] : row;
+    const auto* first = X_.column + X_.row_start[i];
+    const auto* value = X_.values + X_.row_start[i];
+    const auto n = X_.row_start[i + 1] - X_.row_start[i];
+    const auto load = [&](const auto* array) {
+      const auto n_bytes = std::min<std::int64_t>(n * sizeof(*array), kMost);
+      for (std::int64_t at = 0; at < n_bytes; at += kLine)
+        prefetch(reinterpret_cast<const char*>(array) + at);
+    };
+    load(first);
+    load(value);
   }
 
  private:

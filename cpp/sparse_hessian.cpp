@@ -51,6 +51,10 @@ SparseRow SparseHessian::Reader::read(std::uint32_t position) {
   return row_[0];
 }
 
+void SparseHessian::Reader::prefetch(std::uint32_t position) const {
+  of_.Z_->prefetch_row(of_.sweep_->row_at(of_.begin_ + position));
+}
+
 SparseHessian::SparseHessian(std::shared_ptr<const Sweep> sweep,
                              std::unique_ptr<const SparseMatrix> Z, std::int64_t n_columns,
                              std::int64_t first_column, std::size_t width, double* result,
@@ -109,6 +113,8 @@ void SparseHessian::add_unsorted(std::uint32_t p) {
 }
 
 void SparseHessian::add_sorted(std::uint32_t p) {
+  constexpr std::uint32_t kAhead = 12;  // rows in order of score lie anywhere
+  if (begin_ + p + kAhead < end_) own_.prefetch(p + kAhead);
   const SparseRow own = own_.read(p);
   const double half_degree = sweep_->half_degree(begin_ + p);
   if (sweep_->is_best(query_, begin_ + p)) {

@@ -29,6 +29,8 @@ class SparseMatrix {
   // Writes what a row stores, with columns counted from the first one, modulo 2^32.
   virtual void copy(std::int64_t row, std::uint32_t first_column, std::uint32_t* column,
                     double* value) const = 0;
+  // Starts loading what a row stores.
+  virtual void prefetch_row(std::int64_t /*row*/) const {}
 };
 
 // Some columns of Z' N Z. Every element is added up in the same order, whatever these are.
@@ -67,6 +69,7 @@ class SparseHessian {
    public:
     explicit Reader(const SparseHessian& of) : of_(of) {}
     SparseRow read(std::uint32_t position) override;
+    void prefetch(std::uint32_t position) const override;
 
    private:
     const SparseHessian& of_;

@@ -24,6 +24,7 @@ struct Rows {
   [[nodiscard]] Real* at(std::uint32_t position) const {
     return data + stride * static_cast<std::ptrdiff_t>(position - first);
   }
+  void prefetch(std::uint32_t) const {}
 };
 
 // What a row stores, in any order; columns from the width of a sum on are not its own.
@@ -38,6 +39,7 @@ class SparseReader {
  public:
   virtual ~SparseReader() = default;
   virtual SparseRow read(std::uint32_t position) = 0;
+  virtual void prefetch(std::uint32_t position) const = 0;
 };
 
 // Those for the positions from first to last.
@@ -46,6 +48,7 @@ struct SparseRows {
   std::uint32_t first, last;
 
   [[nodiscard]] SparseRow at(std::uint32_t position) const { return reader.read(position); }
+  void prefetch(std::uint32_t position) const { reader.prefetch(position); }
 };
 
 template <class Real>
@@ -105,10 +108,15 @@ class RowSums {
   template <bool Gap, class Weights, class Moving>
   RANKSVM_INLINE void add_until(const SortedQuery& query, const Weights& weights, Real sign,
                                 const Moving& rows, std::uint32_t end, std::uint32_t& position) {
-    for (; position < end; ++position)
-      add<Gap>(query, query.label[position], rows.at(position), sign * weights.inner(position));
+    constexpr std::uint32_t kAhead = 12;
+    for (; position < end; ++position) {
+      if (position + kAhead < query.n_documents && query.label[position + kAhead] > 0)
+        rows.prefetch(position + kAhead);
+      if (query.label[position] > 0)
+        add<Gap>(query, query.label[position], rows.at(position), sign * weights.inner(position));
+    }
   }
-  // Adds factor * row at a label; the lowest is never asked for.
+  // Adds factor * row at a label above the lowest, which is never asked for.
   template <bool Gap, class Row>
   RANKSVM_INLINE void add(const SortedQuery& query, std::uint32_t label, const Row& row,
                           Real factor) {
