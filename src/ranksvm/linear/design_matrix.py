@@ -236,7 +236,7 @@ or float64
         return self._products.gather(Block(*rows, *columns, shift, scale), dtype)
 
     def sparse_rows(self) -> SparseRows | None:
-        """What is stored, of CSR; None of a dense matrix."""
+        """Return what is stored, of CSR; None of a dense matrix."""
         return self._products.sparse_rows()
 
 

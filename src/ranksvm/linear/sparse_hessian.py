@@ -56,18 +56,18 @@ class SparseRows(NamedTuple):
 
 
 def sparse_product(
-    Z: SparseRows, n_stored: int, loss: SmoothEvaluation, n_threads: int
+    Z: SparseRows, n_stored: int, loss: SmoothEvaluation, sweep: _core.Sweep, n_threads: int
 ) -> Vector:
-    """Return ``Z' N Z`` for the sweep of a loss, and `n_stored` values of Z."""
+    """Return ``Z' N Z`` for the sweep of a loss and `n_stored` values of Z."""
     d = len(Z.scale)
     stride = -(-d // LANES) * LANES
     product = np.zeros((d, stride))
-    width = _width(loss, stride, n_threads)
+    width = _width(loss, stride, n_threads, sweep.has_gaps)
     n_at_once = 1 + STEP * len(loss.gradient) // (1 + n_stored * width)
     with in_order(n_threads) as ordered:
         for first, last in ranges(0, stride, n_threads * width):
             walks = [
-                Z.core.hessian(loss.sweep, Z.offset, Z.scale, Z.rows, *columns, product)
+                Z.core.hessian(sweep, Z.offset, Z.scale, Z.rows, *columns, product)
                 for columns in ranges(first, last, width)
             ]
             while any(list(ordered(lambda walk: walk.advance(n_at_once), walks))):
@@ -75,9 +75,9 @@ def sparse_product(
     return product[:, :d]
 
 
-def _width(loss: SmoothEvaluation, stride: int, n_threads: int) -> int:
+def _width(loss: SmoothEvaluation, stride: int, n_threads: int, has_gaps: bool) -> int:
     """Return how many columns a thread has at a time, a multiple of `LANES`."""
-    of_a_column = 8 * int(loss.pairs.n_levels.max(initial=1)) * (2 if loss.sweep.has_gaps else 1)
+    of_a_column = 8 * int(loss.pairs.n_levels.max(initial=1)) * (2 if has_gaps else 1)
     longest = int(np.diff(loss.groups.indptr).max(initial=0))
     most = max(LEAST_SUMS, SUMS_PER_ROW * longest) // of_a_column
     width = min(most, stride + n_threads - 1) // n_threads

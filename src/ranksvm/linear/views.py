@@ -62,7 +62,7 @@ class Products(Protocol):
         """Copy a block, dense, as float32 or float64."""
 
     def sparse_rows(self) -> SparseRows | None:
-        """What is stored, of CSR; None of a dense matrix."""
+        """Return what is stored, of CSR; None of a dense matrix."""
 
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
@@ -101,7 +101,7 @@ class Stored:
         return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
 
     def sparse_rows(self) -> SparseRows | None:
-        """What is stored, of CSR; None of a dense matrix."""
+        """Return what is stored, of CSR; None of a dense matrix."""
         if isinstance(self._core, (_core.DenseMatrix32, _core.DenseMatrix64)):
             return None
         return SparseRows(self._core, self._offset, None, np.ones(self._shape[1]))
@@ -162,7 +162,7 @@ class TakenRows:
         return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
 
     def sparse_rows(self) -> SparseRows | None:
-        """What is stored, of CSR; None of a dense matrix."""
+        """Return what is stored, of CSR; None of a dense matrix."""
         X = self._X.sparse_rows()
         if X is None:
             return None
@@ -208,7 +208,7 @@ class ScaledColumns:
         return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
 
     def sparse_rows(self) -> SparseRows | None:
-        """What is stored, of CSR; None of a dense matrix."""
+        """Return what is stored, of CSR; None of a dense matrix."""
         X = self._X.sparse_rows()
         return None if X is None else X.scaled(self._scale)
 
