@@ -1,11 +1,17 @@
 // Python's side of the design matrices.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 
+#include "compiler.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
+#include "sparse_hessian.hpp"
 
 using namespace nanobind::literals;
 
@@ -125,6 +131,77 @@ std::vector<std::int64_t> columns_of_rows(const Held<Matrix>& held,
   return common_columns(held.matrix, chosen);
 }
 
+// The rows (X - 1 a') diag(scale), or some of them.
+template <class Value, class Index>
+class CsrRows final : public SparseMatrix {
+ public:
+  CsrRows(const CsrMatrix<Value, Index>& X, const double* offset, const double* scale,
+          const std::int64_t* rows)
+      : X_(X), offset_(offset), scale_(scale), rows_(rows) {}
+
+  [[nodiscard]] std::int64_t n_stored(std::int64_t row) const override {
+    const auto i = rows_ ? rows_[row] : row;
+    return X_.row_start[i + 1] - X_.row_start[i];
+  }
+  void copy(std::int64_t row, std::uint32_t first_column, std::uint32_t* column,
+            double* value) const override {
+    const auto i = rows_ ? rows_[row] : row;
+    for (auto m = X_.row_start[i]; m < X_.row_start[i + 1]; ++m, ++column, ++value) {
+      const auto k = X_.column[m];
+      *column = static_cast<std::uint32_t>(k) - first_column;
+      *value = (static_cast<double>(X_.values[m]) - (offset_ ? offset_[k] : 0)) * scale_[k];
+    }
+  }
+  void prefetch_row(std::int64_t row) const override {
+    constexpr std::int64_t kLine = 64, kMost = 4 * kLine;  // what follows is foreseen
+    const auto i = rows_ ? rows_[row] : row;
+    const auto* first = X_.column + X_.row_start[i];
+    const auto* value = X_.values + X_.row_start[i];
+    const auto n = X_.row_start[i + 1] - X_.row_start[i];
+    const auto load = [&](const auto* array) {
+      const auto n_bytes = std::min<std::int64_t>(n * sizeof(*array), kMost);
+      for (std::int64_t at = 0; at < n_bytes; at += kLine)
+        prefetch(reinterpret_cast<const char*>(array) + at);
+    };
+    load(first);
+    load(value);
+  }
+
+ private:
+  CsrMatrix<Value, Index> X_;
+  const double *offset_, *scale_;
+  const std::int64_t* rows_;
+};
+
+using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Value, class Index>
+std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>& held,
+                                             const std::shared_ptr<const Sweep>& sweep,
+                                             const Offset& offset, const In<double, 1>& scale,
+                                             const std::optional<In<std::int64_t, 1>>& rows,
+                                             std::int64_t first_column, std::int64_t last_column,
+                                             const Square& result) {
+  const auto& X = held.matrix;
+  const auto* a = checked(offset, X);
+  require_length(scale, X.n_columns);
+  const auto n = rows ? static_cast<std::int64_t>(rows->shape(0)) : X.n_rows;
+  require(n == sweep->pairs().n_documents(), "one row per document");
+  for (std::int64_t i = 0; rows && i < n; ++i)
+    require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
+  const auto stride = static_cast<std::int64_t>(result.shape(1));
+  require(X.n_columns <= stride && stride < (std::int64_t{1} << 32) &&
+              static_cast<std::int64_t>(result.shape(0)) == X.n_columns,
+          "the result must have a row and a column for each column");
+  require(0 <= first_column && first_column <= last_column && last_column <= stride,
+          "no such columns");
+  auto chosen =
+      std::make_unique<CsrRows<Value, Index>>(X, a, scale.data(), rows ? rows->data() : nullptr);
+  return std::make_unique<SparseHessian>(sweep, std::move(chosen), X.n_columns, first_column,
+                                         static_cast<std::size_t>(last_column - first_column),
+                                         result.data(), stride);
+}
+
 template <class Matrix>
 void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
   cls.def("dot", dot<Matrix>, "w"_a.noconvert(), "offset"_a.noconvert() = nb::none(),
@@ -182,12 +259,22 @@ void bind_csr(nb::module_& m, const char* name) {
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
       nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+  cls.def("hessian", &start_hessian<Value, Index>, "sweep"_a, "offset"_a.noconvert().none(),
+          "scale"_a.noconvert(), "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
+          "result"_a.noconvert(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(),
+          nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 8>(),
+          "Begin to add Z.T @ N @ Z to these columns of the result, for "
+          "Z = ((X - offset) * scale)[rows].");
   bind_matrix_operations<Matrix>(cls);
 }
 
 }  // namespace
 
 void bind_matrices(nanobind::module_& m) {
+  nb::class_<SparseHessian>(m, "SparseHessian", "Some columns of Z' N Z, document by document.")
+      .def("advance", &SparseHessian::advance, "n_documents"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Go through so many documents more; return whether there are others left.");
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");
   bind_csr<float, std::int32_t>(m, "CsrMatrix32");

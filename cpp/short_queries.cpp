@@ -334,17 +334,17 @@ void ShortQueries::laplacian_of_piece(const PreferencePairs::Piece& piece, const
 
 namespace {
 
-// result -= the sum of four rows, each times its factor.
+// result += the sum of four rows, each times its factor.
 template <class Real>
-RANKSVM_INLINE void subtract_four(const Real* const* rows, const Real* factors, std::size_t width,
-                                  Real* RANKSVM_RESTRICT result) {
+RANKSVM_INLINE void add_four(const Real* const* rows, const Real* factors, std::size_t width,
+                             Real* RANKSVM_RESTRICT result) {
   const Real *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
   const Real of_a = factors[0], of_b = factors[1], of_c = factors[2], of_d = factors[3];
   for (std::size_t k = 0; k < width; ++k)
-    result[k] -= (of_a * a[k] + of_b * b[k]) + (of_c * c[k] + of_d * d[k]);
+    result[k] += (of_a * a[k] + of_b * b[k]) + (of_c * c[k] + of_d * d[k]);
 }
 
-// result = the negative sum of n rows, each times its factor; there is room for three more.
+// result = the sum of n rows, each times its factor; there is room for three more.
 template <class Real>
 RANKSVM_CLONES void combine_rows(const Real** rows, Real* factors, std::size_t n, std::size_t width,
                                  Real* RANKSVM_RESTRICT result) {
@@ -353,32 +353,41 @@ RANKSVM_CLONES void combine_rows(const Real** rows, Real* factors, std::size_t n
     factors[m] = 0;
   }
   std::fill_n(result, width, Real{0});
-  for (std::size_t m = 0; m < n; m += 4) subtract_four(rows + m, factors + m, width, result);
+  for (std::size_t m = 0; m < n; m += 4) add_four(rows + m, factors + m, width, result);
 }
 
 }  // namespace
 
+void ShortQueries::terms(std::int64_t q, const double* degree, std::uint32_t p,
+                         Terms& terms) const {
+  const Query query(pairs_, q);
+  const auto& scale = pairs_.scale();
+  terms.place[0] = p;
+  terms.factor[0] = degree[query.begin() + p] / 2 * scale.inner * scale.outer * scale.gap;
+  terms.n = 1;
+  // Better partners have higher places.
+  for (auto better = partners_[query.begin() + p] >> p; better != 0; better &= better - 1) {
+    const auto j = p + static_cast<std::uint32_t>(std::countr_zero(better));
+    double factor = scale.inner * query.inner(j);
+    if (pairs_.has_gaps()) factor *= scale.gap * (query.level(j) - query.level(p));
+    terms.place[terms.n] = j;
+    terms.factor[terms.n++] = -factor * (scale.outer * query.outer(p));
+  }
+}
+
 template <class Real>
 void ShortQueries::half_laplacian(std::int64_t q, const double* degree, const Real* v,
                                   std::ptrdiff_t stride, std::size_t width, Real* result) const {
-  const Query query(pairs_, q);
-  const auto& scale = pairs_.scale();
+  Terms of_row;
   std::array<const Real*, kMost + 4> rows;
   std::array<Real, kMost + 4> factors;
-  for (std::uint32_t p = 0; p < query.size(); ++p) {
-    rows[0] = v + stride * p;
-    factors[0] =
-        static_cast<Real>(-degree[query.begin() + p] / 2 * scale.inner * scale.outer * scale.gap);
-    std::size_t n = 1;
-    // Better partners have higher places.
-    for (auto better = partners_[query.begin() + p] >> p; better != 0; better &= better - 1) {
-      const auto j = p + static_cast<std::uint32_t>(std::countr_zero(better));
-      double factor = scale.inner * query.inner(j);
-      if (pairs_.has_gaps()) factor *= scale.gap * (query.level(j) - query.level(p));
-      rows[n] = v + stride * j;
-      factors[n++] = static_cast<Real>(factor * (scale.outer * query.outer(p)));
+  for (std::uint32_t p = 0; p < pairs_.size(q); ++p) {
+    terms(q, degree, p, of_row);
+    for (std::size_t m = 0; m < of_row.n; ++m) {
+      rows[m] = v + stride * of_row.place[m];
+      factors[m] = static_cast<Real>(of_row.factor[m]);
     }
-    combine_rows(rows.data(), factors.data(), n, width, result + stride * p);
+    combine_rows(rows.data(), factors.data(), of_row.n, width, result + stride * p);
   }
 }
 

@@ -9,6 +9,7 @@
 // spread of the scores, since it comes from the difference of two scores alone.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,15 @@ class ShortQueries {
   // result = M v, for row-major n x n_columns blocks; the rows of short queries only.
   void laplacian(const double* v, std::int64_t n_columns, const double* degree, double* result,
                  int n_threads) const;
+
+  // A row of N: the places of the documents that it takes, of which the first is its own, and what
+  // they count for.
+  struct Terms {
+    std::size_t n = 0;
+    std::array<std::uint32_t, PreferencePairs::kShortQuery> place{};
+    std::array<double, PreferencePairs::kShortQuery> factor{};
+  };
+  void terms(std::int64_t query, const double* degree, std::uint32_t place, Terms& terms) const;
 
   // result = N v for one query, for `width` numbers of rows that are `stride` apart and come by
   // place; see Sweep.

@@ -315,21 +315,25 @@ void Sweep::move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>
                  const Rows<const Real>& entering, const Rows<const Real>& leaving,
                  const Rows<Real>& result) const {
   const auto begin = pairs_->query_start(query);
-  const SortedQuery sorted = order_.query(query, 0);
-  const auto& scale = pairs_->scale();
   for (auto p = result.first; p < result.last; ++p) {
     const Real* row = rows.at(p);
     Real* product = result.at(p);
-    const auto half_degree =
-        static_cast<Real>(degree_[begin + p] * scale.inner * scale.outer * scale.gap / 2);
-    for (std::size_t k = 0; k < sums.width(); ++k) product[k] = half_degree * row[k];
+    const auto of_row = static_cast<Real>(half_degree(begin + p));
+    for (std::size_t k = 0; k < sums.width(); ++k) product[k] = of_row * row[k];
   }
+  subtract_partners(sums, query, entering, leaving, result);
+}
+
+template <class Real, class Moving>
+void Sweep::subtract_partners(RowSums<Real>& sums, std::int64_t query, const Moving& entering,
+                              const Moving& leaving, const Rows<Real>& result) const {
+  const SortedQuery sorted = order_.query(query, 0);
   if (sorted.n_levels < 2) return;
   // Those that weigh nothing come last, and have no partners.
   const Rows<Real> of_members{result.data, result.stride, result.first,
                               std::min(result.last, sorted.n_documents)};
   const auto* inner_end = order_.n_windows() > 1 ? order_.query(query, 1).window_end : nullptr;
-  const ScaledWeights<Real> weights{*pairs_, order_, begin};
+  const ScaledWeights<Real> weights{*pairs_, order_, pairs_->query_start(query)};
   if (pairs_->has_gaps())
     sums.template subtract_partners<true>(sorted, inner_end, weights, entering, leaving,
                                           of_members);
@@ -348,5 +352,7 @@ void Sweep::move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>
 RANKSVM_INSTANTIATE(float);
 RANKSVM_INSTANTIATE(double);
 #undef RANKSVM_INSTANTIATE
+template void Sweep::subtract_partners(RowSums<double>&, std::int64_t, const SparseRows&,
+                                       const SparseRows&, const Rows<double>&) const;
 
 }  // namespace ranksvm

@@ -77,6 +77,26 @@ class Sweep {
   void move(RowSums<Real>& sums, std::int64_t query, const Rows<const Real>& rows,
             const Rows<const Real>& entering, const Rows<const Real>& leaving,
             const Rows<Real>& result) const;
+  // The latter but for the degrees: what the partners take off the result.
+  template <class Real, class Moving>
+  void subtract_partners(RowSums<Real>& sums, std::int64_t query, const Moving& entering,
+                         const Moving& leaving, const Rows<Real>& result) const;
+  // A row of N for a document of a query that is not in order.
+  void terms(std::int64_t query, std::uint32_t place, ShortQueries::Terms& terms) const {
+    short_queries_->terms(query, degree_.get(), place, terms);
+  }
+  // The diagonal of N.
+  [[nodiscard]] double half_degree(std::int64_t position) const {
+    const auto& scale = pairs_->scale();
+    return degree_[position] * scale.inner * scale.outer * scale.gap / 2;
+  }
+  // Whether no document of the query has a higher label.
+  [[nodiscard]] bool is_best(std::int64_t query, std::int64_t position) const {
+    return pairs_->labels()[order_.slot(position)] + 1 == pairs_->n_levels()[query];
+  }
+  [[nodiscard]] std::int64_t row_at(std::int64_t position) const {
+    return pairs_->row_of(order_.slot(position));
+  }
   // Whether the documents of a query are in order of their scores; short ones may not be.
   [[nodiscard]] bool is_sorted(std::int64_t query) const { return order_.holds(query); }
   // The window ends of the members of such a query, and below the band of a smoothed hinge; see
@@ -108,9 +128,6 @@ class Sweep {
   void laplacian_columns(const double* v, std::int64_t stride, double* result, int n_threads) const;
 
   [[nodiscard]] std::int64_t n_documents() const { return pairs_->n_documents(); }
-  [[nodiscard]] std::int64_t row_at(std::int64_t position) const {
-    return pairs_->row_of(order_.slot(position));
-  }
   [[nodiscard]] double inner(std::int64_t position) const {
     return pairs_->inner(order_.slot(position));
   }

@@ -11,6 +11,7 @@
 #include "check.hpp"
 #include "pair_sums/merge.hpp"
 #include "pair_sums/tree.hpp"
+#include "sparse_hessian.hpp"
 
 namespace ranksvm::tests {
 namespace {
@@ -144,6 +145,59 @@ void check_half_laplacian(const Sweep& sweep, const Expected& expected, double t
                   tolerance * expected.magnitude));
 }
 
+// Rows of whole numbers, most of them zero.
+class WholeNumbers final : public SparseMatrix {
+ public:
+  WholeNumbers(Random& random, std::int64_t n, std::int64_t d) : dense(n * d), rows_(n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (auto left = random.whole(0, 5); d > 0 && left > 0; --left) {
+        const auto k = random.whole(0, d - 1);
+        const auto value = static_cast<double>(random.whole(-3, 3));
+        rows_[i].emplace_back(static_cast<std::uint32_t>(k), value);
+        dense[i * d + k] += value;
+      }
+  }
+  [[nodiscard]] std::int64_t n_stored(std::int64_t row) const override {
+    return std::ssize(rows_[row]);
+  }
+  void copy(std::int64_t row, std::uint32_t first_column, std::uint32_t* column,
+            double* value) const override {
+    for (const auto& [k, x] : rows_[row]) {
+      *column++ = k - first_column;
+      *value++ = x;
+    }
+  }
+  std::vector<double> dense;
+
+ private:
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> rows_;
+};
+
+// unit (Z' N Z + its transpose) = Z' M Z, in parts of the columns and a few documents at a time.
+void check_sparse_hessian(Random& random, const std::shared_ptr<const Sweep>& sweep,
+                          const Expected& expected) {
+  const auto n = sweep->pairs().n_documents(), d = random.whole(0, 12), cut = random.whole(0, d);
+  const auto Z = std::make_shared<WholeNumbers>(random, n, d);
+  std::vector<double> half(d * d), MZ(n * d);
+  for (const auto& [first, last] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, d}}) {
+    SparseHessian hessian(sweep, std::make_unique<WholeNumbers>(*Z), d, first,
+                          static_cast<std::size_t>(last - first), half.data(), d);
+    while (hessian.advance(random.whole(1, 9))) {
+    }
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t k = 0; k < d; ++k)
+        MZ[i * d + k] += expected.laplacian[i * n + j] * Z->dense[j * d + k];
+  for (std::int64_t k = 0; k < d; ++k)
+    for (std::int64_t l = 0; l < d; ++l) {
+      double product = 0;
+      for (std::int64_t i = 0; i < n; ++i) product += Z->dense[i * d + k] * MZ[i * d + l];
+      CHECK(close(sweep->half_laplacian_unit() * (half[k * d + l] + half[l * d + k]), product,
+                  1e-9 * expected.magnitude));
+    }
+}
+
 void test_against_pairs(Random& random) {
   // Short queries, or a mixture with longer ones.
   const auto most = random.whole(0, 3) == 0 ? 4 * PreferencePairs::kShortQuery : 40;
@@ -156,7 +210,8 @@ void test_against_pairs(Random& random) {
               1e-12 * expected.magnitude));
   for (const auto way : {Counting::automatic, Counting::merge, Counting::levels, Counting::joachims,
                          Counting::tree, Counting::pairs}) {
-    const Sweep sweep(pairs, problem.scores.data(), problem.phi, way, 1);
+    const auto made = std::make_shared<Sweep>(pairs, problem.scores.data(), problem.phi, way, 1);
+    const Sweep& sweep = *made;
     const double rounding = 1e-13 * (expected.magnitude + sweep.totals().magnitude) +
                             1e-14 * sweep.totals().band_magnitude;
     CHECK(close(sweep.totals().n_active, expected.n_active, rounding));
@@ -173,6 +228,7 @@ void test_against_pairs(Random& random) {
       CHECK(close(degree[i], expected.laplacian[i * n + i], 1e-12 * expected.magnitude));
     check_half_laplacian<double>(sweep, expected, 1e-12);
     check_half_laplacian<float>(sweep, expected, 1e-5);
+    check_sparse_hessian(random, made, expected);
   }
 }
 

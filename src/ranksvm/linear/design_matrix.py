@@ -16,6 +16,7 @@ from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import column_scales
 from .occurring import IN_TRAINING, Columns, occurring
+from .sparse_hessian import SparseRows
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 
 Vector = NDArray[np.float64]
@@ -234,6 +235,10 @@ or float64
         dtype : numpy.float32 or numpy.float64
         """
         return self._products.gather(Block(*rows, *columns, shift, scale), dtype)
+
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+        return self._products.sparse_rows()
 
 
 def two_dimensional(X: Any) -> Any:

@@ -4,6 +4,7 @@ H is a multiple of the Laplacian of the pairs that curve the loss, and that one 
 block-diagonal with one block for each query. Whole short queries are gathered into blocks of rows,
 N times a block is one sweep with whole rows in place of numbers, and the matrix product of the two
 runs at full speed. A query too long for that is walked through: see `ranksvm.linear.long_query`.
+Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -12,22 +13,38 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
-from ..pairs.sweeps import BlockSweep, Sweep
 from ..threads import in_order
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
+from .sparse_hessian import SparseRows, sparse_product
 
 Matrix = NDArray[np.float64]
 
+# Features for each value that a row stores, from which on blocks cost more than the values alone:
+# the two are level at 7 to 10 in one query and in short ones, with 50 to 1,000 features.
+OF_BLOCKS = 8
+
+
+class HostRows(Rows, Protocol):
+    """X on the host, dense or sparse."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored values."""
+
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+
 
 def weight_space_hessian(
-    X: Rows,
+    X: HostRows,
     loss: SmoothEvaluation,
     shift: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -41,49 +58,56 @@ def weight_space_hessian(
 
     Parameters
     ----------
-    X : Rows of shape (n_samples, n_features)
+    X : HostRows of shape (n_samples, n_features)
     loss : SmoothEvaluation
     shift, scale : ndarray of shape (n_features,)
     dtype : numpy.float32 or numpy.float64
-        Precision of the products; the blocks are added up in float64.
+        Precision of the products of blocks, which are added up in float64.
     n_threads : int
 
     Returns
     -------
     ndarray of shape (n_features, n_features)
     """
-    sweep = _block_sweep(loss)
-    Z = StandardizedRows(X, sweep, shift, scale, dtype)
-    d = X.shape[1]
+    sweep = _core_sweep(loss)
+    n, d = X.shape
+    rows = X.sparse_rows() if OF_BLOCKS * X.n_stored <= n * d else None
+    if rows is None:
+        Z = StandardizedRows(X, sweep, shift, scale, dtype)
+        product = _product_by_blocks(Z, loss, n_threads)
+    else:
+        product = sparse_product(rows.scaled(scale), X.n_stored, loss, sweep, n_threads)
+    symmetric: Matrix = product + product.T
+    symmetric *= loss.curvature * sweep.half_laplacian_unit
+    return symmetric
+
+
+def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: int) -> Matrix:
+    """Return ``Z' N Z``."""
+    d = Z.X.shape[1]
     max_rows = int(np.clip(BLOCK_BYTES // (Z.itemsize * max(d, 1)), 256, 1 << 14))
 
     def block_product(queries: tuple[int, int]) -> Floats:
         first, last = (int(place) for place in loss.groups.indptr[list(queries)])
         block = Z.gather((first, last))
         moved = np.empty_like(block)
-        sweep.half_laplacian(*queries, block, 0, d, moved)
+        Z.sweep.half_laplacian(*queries, block, 0, d, moved)
         return block.T @ moved
 
     blocks, long_queries = _blocks(loss.groups, max_rows)
-    hessian = np.zeros((d, d))
+    product = np.zeros((d, d))
     with in_order(n_threads) as ordered:
         for part in ordered(block_product, blocks):
-            hessian += part
+            product += part
         for query in long_queries:
             begin = int(loss.groups.indptr[query])
-            hessian += long_query_product(Z, query, begin, loss.n_levels(query), max_rows, ordered)
-    symmetric: Matrix = hessian + hessian.T
-    symmetric *= loss.curvature * sweep.half_laplacian_unit
-    return symmetric
+            product += long_query_product(Z, query, begin, loss.n_levels(query), max_rows, ordered)
+    return product
 
 
-def _has_blocks(sweep: Sweep) -> TypeGuard[BlockSweep]:
-    return hasattr(sweep, "half_laplacian")  # all that isinstance would ask for takes its time
-
-
-def _block_sweep(loss: SmoothEvaluation) -> BlockSweep:
+def _core_sweep(loss: SmoothEvaluation) -> _core.Sweep:
     sweep = loss.sweep
-    if not _has_blocks(sweep):
+    if not isinstance(sweep, _core.Sweep):
         raise TypeError("X is on the host, where its preference pairs must be, too")
     return sweep
 

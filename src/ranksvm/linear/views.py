@@ -12,16 +12,10 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .offsets import column_offsets, sampled_rows
+from .sparse_hessian import CoreCsr, SparseRows
 
 Vector = NDArray[np.float64]
-CoreMatrix: TypeAlias = (
-    _core.DenseMatrix32
-    | _core.DenseMatrix64
-    | _core.CsrMatrix32
-    | _core.CsrMatrix64
-    | _core.CsrMatrix32Long
-    | _core.CsrMatrix64Long
-)
+CoreMatrix: TypeAlias = _core.DenseMatrix32 | _core.DenseMatrix64 | CoreCsr
 
 
 class Block(NamedTuple):
@@ -67,6 +61,9 @@ class Products(Protocol):
     def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
         """Copy a block, dense, as float32 or float64."""
 
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
 
@@ -102,6 +99,12 @@ class Stored:
         if self._offset is not None:
             block = block._replace(shift=block.shift + self._offset)
         return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
+
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+        if isinstance(self._core, (_core.DenseMatrix32, _core.DenseMatrix64)):
+            return None
+        return SparseRows(self._core, self._offset, None, np.ones(self._shape[1]))
 
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
@@ -158,6 +161,13 @@ class TakenRows:
         rows = self._rows[block.order[block.first : block.last]]
         return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
 
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+        X = self._X.sparse_rows()
+        if X is None:
+            return None
+        return X._replace(rows=self._rows if X.rows is None else X.rows[self._rows])
+
     def centered(self) -> Products:
         """View the same rows of X, centered."""
         X = self._X.centered()
@@ -197,6 +207,11 @@ class ScaledColumns:
         shift, scale = block.shift / self._scale, block.scale * self._scale
         return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
 
+    def sparse_rows(self) -> SparseRows | None:
+        """Return what is stored, of CSR; None of a dense matrix."""
+        X = self._X.sparse_rows()
+        return None if X is None else X.scaled(self._scale)
+
     def centered(self) -> Products:
         """View the same columns of X, centered."""
         X = self._X.centered()
@@ -217,6 +232,7 @@ class LastProduct:
         self.t_dot = X.t_dot
         self.t_dot_squares = X.t_dot_squares
         self.gather = X.gather
+        self.sparse_rows = X.sparse_rows
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``, to be left as it is."""
