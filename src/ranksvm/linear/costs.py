@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..pairs.queries import QueryGroups
+from .hessian import OF_BLOCKS
 from .matrix import Matrix
 from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
-HESSIAN, WALK = 0.05, 10.0  # of n d^2, and of n d in long queries
+HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
+HESSIAN_SPARSE = 0.1  # of d times the stored values
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
@@ -91,7 +93,10 @@ class Costs:
     def newton(self, n_steps: float) -> float:
         """Newton steps by the Hessian of all features."""
         walk = WALK * (self.n - self.n_short) * self.d
-        hessian = HESSIAN * self.n * self.d**2 + walk
+        if self.n_stored * OF_BLOCKS <= self.n * self.d:
+            hessian = HESSIAN_SPARSE * self.n_stored * self.d + walk
+        else:
+            hessian = HESSIAN * self.n * self.d**2 + walk
         return n_steps * (hessian + FACTOR * self.d**3 + self.evaluation)
 
     def row_space(self, n_steps: float) -> float:

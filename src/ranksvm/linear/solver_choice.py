@@ -36,7 +36,7 @@ from .samples import rows_in_long_queries
 Vector = NDArray[np.float64]
 
 MOST_FEATURES = 8192
-STEPS, STEPS_OF_HINGE = 6, (4, 2)  # of Newton's method; for the hinge, and more for each digit
+STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 INTERIOR_STEPS = 25
 FEW_PRODUCTS = 50
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
