@@ -52,7 +52,7 @@ class SparseHessian {
   // Several rows, one after the other.
   class RowBuffer {
    public:
-    void clear() { column_.clear(), value_.clear(), begin_.assign(1, 0); }
+    void clear() { begin_.assign(1, 0); }
     void add(const SparseMatrix& Z, std::int64_t row, std::uint32_t first_column);
     [[nodiscard]] SparseRow operator[](std::size_t place) const {
       return {begin_[place + 1] - begin_[place], column_.data() + begin_[place],
