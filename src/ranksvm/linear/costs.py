@@ -20,7 +20,7 @@ PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
 HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
-HESSIAN_SPARSE = 0.1  # of d times the stored values
+HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
@@ -92,12 +92,7 @@ class Costs:
 
     def newton(self, n_steps: float) -> float:
         """Newton steps by the Hessian of all features."""
-        walk = WALK * (self.n - self.n_short) * self.d
-        if self.n_stored * OF_BLOCKS <= self.n * self.d:
-            hessian = HESSIAN_SPARSE * self.n_stored * self.d + walk
-        else:
-            hessian = HESSIAN * self.n * self.d**2 + walk
-        return n_steps * (hessian + FACTOR * self.d**3 + self.evaluation)
+        return n_steps * (self._hessian + FACTOR * self.d**3 + self.evaluation)
 
     def row_space(self, n_steps: float) -> float:
         """Newton steps by the Hessian of the space of rows."""
@@ -108,6 +103,13 @@ class Costs:
         """Interior-point steps in that space."""
         step = PAIR * self.n_pairs + 2 * FACTOR * self.n**3 + self.evaluation
         return self._gram + n_steps * step
+
+    @property
+    def _hessian(self) -> float:
+        if OF_BLOCKS * self.n_stored <= self.n * self.d:
+            return HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
+        walk = WALK * (self.n - self.n_short) * self.d
+        return HESSIAN * self.n * self.d**2 + walk
 
     @property
     def _gram(self) -> float:

@@ -37,7 +37,7 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-INTERIOR_STEPS = 25
+INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
@@ -47,7 +47,10 @@ LARGEST_SHARE, NUMBERS_PER_ROW = 0.1, 2  # of a sample, in shares and rows of al
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
     """Minimise an objective that knows its row space."""
     assert isinstance(objective, LinearObjective)
+    assert objective.rows is not None
     progress = progress or Progress()
+    if w0.any():
+        w0 = objective.rows.projected(w0)
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and listed:
         return interior_point(objective, w0, progress)

@@ -144,8 +144,6 @@ class Problem:
         )
         objective = self.objective
         start = np.zeros(objective.size) if w0 is None else w0
-        if objective.rows is not None and start.any():
-            start = objective.rows.projected(start)
         if planes is None:
             planes = CuttingPlanes(objective.size, objective.n_threads)
         gap = np.inf
