@@ -40,6 +40,8 @@ from .samples import Sample
 Vector = NDArray[np.float64]
 
 HAIR = 2.0**-46
+WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
+LEAST = 1e-100  # likewise: the limits of floating point are near
 FAR = 1e5  # scores that are so large are computed afresh: moved ones would have lost the digits
 
 
@@ -83,6 +85,12 @@ class LinearObjective:
     def size(self) -> int:
         """Number of weights."""
         return self.X.shape[1]
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether rows are fewer than features, so that weights can give them nearly any scores."""
+        n, d = self.X.shape
+        return n < d
 
     @property
     def n_passes(self) -> int:
@@ -261,6 +269,15 @@ class LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
         return self.objective.narrowed(ratio).at(self.weights, self.scores)
 
+    def widened(self) -> LinearEvaluation:
+        """Return the same weights with the width at which the gradient is its own best multiple.
+
+        That is this evaluation itself, unless regularisation is weak and rows are few.
+        """
+        if not (self.objective.has_few_rows and LEAST < self.multiple < WEAK):
+            return self
+        return self.narrowed(1 / self.multiple)
+
     @property
     def width(self) -> float:
         """The width of the smoothing, 1 if there is none."""
@@ -304,8 +321,14 @@ class LinearEvaluation:
         """Return this with its gradient known, and a bound of the diagonal of its Hessian.
 
         The bound is ``1 + c (X * X)' diag(H)``, pairs taken singly. Both come from one pass over X.
+
+        Where rows are fewer than features, it is 1, that of the penalty. The step is a sum of rows
+        there, and so are the directions of conjugate gradients, whose pace is that of the dot
+        products of rows. A scale for each feature would make these worse.
         """
         objective = self.objective
+        if objective.has_few_rows:
+            return self, objective.penalty.curvature(self.weights)
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
