@@ -42,6 +42,7 @@ Vector = NDArray[np.float64]
 HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
+NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
 FAR = 1e5  # scores that are so large are computed afresh: moved ones would have lost the digits
 
 
@@ -269,14 +270,22 @@ class LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
         return self.objective.narrowed(ratio).at(self.weights, self.scores)
 
-    def widened(self) -> LinearEvaluation:
-        """Return the same weights with the width at which the gradient is its own best multiple.
+    def widened(self) -> LinearEvaluation | None:
+        """Return where to begin with the width at which the gradient is its own best multiple.
 
-        That is this evaluation itself, unless regularisation is weak and rows are few.
+        That is at these weights, if they are near the minimum for their width, or at zero; and None
+        unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
+        best dual point.
         """
-        if not (self.objective.has_few_rows and LEAST < self.multiple < WEAK):
-            return self
-        return self.narrowed(1 / self.multiple)
+        objective = self.objective
+        if not objective.has_few_rows:
+            return None
+        zero = objective.evaluate(np.zeros(objective.size)) if self.weights.any() else self
+        if not LEAST < zero.multiple < WEAK:
+            return None
+        here = self.narrowed(1 / float(np.clip(self.multiple, LEAST, 1.0)))
+        is_near = here.distance <= NEAR * here.lower_bound
+        return here if is_near or zero is self else zero.narrowed(1 / zero.multiple)
 
     @property
     def width(self) -> float:

@@ -97,11 +97,10 @@ class Evaluation(Point, Protocol):
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
 
-    def widened(self) -> Evaluation:
-        """Return the same weights with a smoothing at which the gradient is not far too long.
+    def widened(self) -> Evaluation | None:
+        """Return where to begin with a smoothing at which the gradient is not far too long.
 
-        That is this evaluation itself, unless regularisation is so weak that all pairs can lie at
-        the kink.
+        None, unless regularisation is so weak that all pairs can lie at the kink.
         """
 
     def foreseen(self, ratio: float) -> Evaluation:

@@ -9,7 +9,7 @@ from .result import Evaluation, P, Trial
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY = 0.03
-NARROWER, WIDER = 0.25, 64.0  # ratios with weak regularisation: ahead, and back
+NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -77,10 +77,11 @@ class Continuation:
         return _narrowed_to(first, 0.1 * value)
 
     def widened(self, evaluation: Evaluation) -> Evaluation:
-        """Return the evaluation with a smoothing that is wide enough for weak regularisation."""
+        """Return the evaluation, or where to begin with a smoothing for weak regularisation."""
         wide = evaluation.widened()
-        if wide is not evaluation:
-            self._began_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
+        if wide is None:
+            return evaluation
+        self._began_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
         return wide
 
     def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
@@ -93,7 +94,7 @@ class Continuation:
         if not self._retreated:
             return None
         self.accuracy /= 3
-        self.ratio = self.ratio**0.5
+        self.ratio = min(self.ratio**0.5, GENTLY)
         return evaluation.narrowed(WIDER)
 
     def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:

@@ -54,8 +54,9 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    current, metric = continuation.widened(start).with_metric()
-    status = progress.record(current, 0.0)
+    wide = continuation.widened(start)
+    current, metric = wide.with_metric()
+    status = progress.record(current if wide is start else start, 0.0)
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         refined = continuation.refine(current, progress.target)
