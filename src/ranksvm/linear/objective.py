@@ -41,6 +41,9 @@ from .samples import Sample
 Vector = NDArray[np.float64]
 
 HAIR = 2.0**-46
+WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
+LEAST = 1e-100  # likewise: the limits of floating point are near
+NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
 FAR = 1e5  # scores that are so large are computed afresh: moved ones would have lost the digits
 
 
@@ -84,6 +87,12 @@ class LinearObjective:
     def size(self) -> int:
         """Number of weights."""
         return self.X.shape[1]
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether rows are fewer than features, so that weights can give them nearly any scores."""
+        n, d = self.X.shape
+        return n < d
 
     @property
     def n_passes(self) -> int:
@@ -247,6 +256,23 @@ class LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
         return self.objective.narrowed(ratio).at(self.weights, self.scores)
 
+    def widened(self) -> LinearEvaluation | None:
+        """Return where to begin with the width at which the gradient is its own best multiple.
+
+        That is at these weights, if they are near the minimum for their width, or at zero; and None
+        unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
+        best dual point.
+        """
+        objective = self.objective
+        if not objective.has_few_rows:
+            return None
+        zero = objective.evaluate(np.zeros(objective.size)) if self.weights.any() else self
+        if not LEAST < zero.dual.multiple < WEAK:
+            return None
+        here = self.narrowed(1 / float(np.clip(self.dual.multiple, LEAST, 1.0)))
+        is_near = here.distance <= NEAR * here.lower_bound
+        return here if is_near or zero is self else zero.narrowed(1 / zero.dual.multiple)
+
     @property
     def width(self) -> float:
         """The width of the smoothing, 1 if there is none."""
@@ -290,8 +316,14 @@ class LinearEvaluation:
         """Return this with its gradient known, and a bound of the diagonal of its Hessian.
 
         The bound is ``1 + c (X * X)' diag(H)``, pairs taken singly. Both come from one pass over X.
+
+        Where rows are fewer than features, it is 1, that of the penalty. The step is a sum of rows
+        there, and so are the directions of conjugate gradients, whose pace is that of the dot
+        products of rows. A scale for each feature would make these worse.
         """
         objective = self.objective
+        if objective.has_few_rows:
+            return self, objective.penalty.curvature(self.weights)
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )

@@ -225,6 +225,7 @@ class Hinge(PairLoss):
         return SmoothedHinge(self.pairs, self.margin, width)
 
 
+@dataclass(frozen=True, eq=False)
 class SquaredHinge(PairLoss):
     """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
 
@@ -232,15 +233,39 @@ class SquaredHinge(PairLoss):
     (:eq:`squared-hinge`)::
 
         L = margin^2 N + 2 margin b's + s'Ms,    gradient = 2 (M s + margin b),    Hessian = 2 M.
+
+    Widened by h, it has the derivatives of ``phi / h``. As any slopes, these make a dual feasible
+    point of the loss itself, so that they are those of an epsilon-subgradient (:eq:`widened`)::
+
+        epsilon = (1 - 1 / h)^2 L.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    margin : float, default=1.0
+    width : float, default=1.0
+        The width h, at least 1.
     """
 
+    width: float = 1.0
+
+    @property
+    def smoothing_width(self) -> float:
+        """The width h."""
+        return self.width
+
+    def narrowed(self, ratio: float) -> SquaredHinge:
+        """Return the same loss with the width times `ratio`, but at least 1."""
+        width = max(ratio * self.width, 1.0)
+        return self if width == self.width else replace(self, width=width)
+
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
-        """Evaluate the loss at scores of shape (n_samples,)."""
+        """Evaluate at scores of shape (n_samples,): the loss, and the derivatives if widened."""
         make_sweep = partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
         sweep = self.pairs.last_sweep.of(make_sweep)
         constant = self.margin**2 * sweep.n_active
         value = constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores
-        return SmoothEvaluation(
+        there = SmoothEvaluation(
             value=value,
             gradient=sweep.gradient,
             offset=constant - sweep.scores_laplacian_scores,
@@ -252,6 +277,21 @@ class SquaredHinge(PairLoss):
             pairs=self.pairs,
             make_sweep=make_sweep,
             curvature=2.0,
+        )
+        return there if self.width == 1.0 else self._widened(there)
+
+    def _widened(self, there: SmoothEvaluation) -> SmoothEvaluation:
+        h = self.width
+        quadratic = there.value / h**2
+        return replace(
+            there,
+            gradient=there.gradient / h,
+            offset=(there.offset + there.value) / h - quadratic,
+            gradient_norm=there.gradient_norm / h,
+            gradient_rounding=there.gradient_rounding / h,
+            quadratic=quadratic,
+            smoothing=(1 - 1 / h) ** 2 * there.value,
+            curvature=there.curvature / h,
         )
 
 

@@ -94,6 +94,12 @@ class Evaluation(Point, Protocol):
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
 
+    def widened(self) -> Evaluation | None:
+        """Return where to begin with a smoothing at which the gradient is not far too long.
+
+        None, unless regularisation is so weak that all pairs can lie at the kink.
+        """
+
     def foreseen(self, ratio: float) -> Evaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so.
 
@@ -107,7 +113,7 @@ class Evaluation(Point, Protocol):
         """Multiply by the Hessian."""
 
     def with_metric(self) -> tuple[Evaluation, Vector]:
-        """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
+        """Return this, and a diagonal that conjugate gradients are to be preconditioned by."""
 
     def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
         """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""

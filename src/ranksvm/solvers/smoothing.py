@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .protocols import P, Trial
+from .protocols import Evaluation, P, Trial
 
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY = 0.03
+NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
+ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
 class Continuation:
@@ -24,6 +26,13 @@ class Continuation:
     once a width has taken many steps, each is settled, and the ratio follows how well steps were
     foreseen.
 
+    Where regularisation is weak and weights can give rows nearly any scores, all pairs that matter
+    lie close to the kink at the optimum. A step that is too long leaves few of them active, and
+    their Hessian says little of the others. So the smoothing begins wide (`widened`), and narrows
+    steadily, from minimum to minimum: all pairs stay active, and their Hessian is well conditioned.
+    Where a step fails all the same, the way goes back to a wider smoothing, and on from there more
+    accurately and less steeply (`retreat`).
+
     Parameters
     ----------
     foresees : bool, default=False
@@ -32,6 +41,8 @@ class Continuation:
     ----------
     ratio : float
         By how much the smoothing was narrowed last.
+    accuracy : float
+        How far a step has to reduce the residual of its equations at least.
     """
 
     def __init__(self, foresees: bool = False) -> None:
@@ -40,6 +51,9 @@ class Continuation:
         self._settles = False
         self._n_steps = 0
         self._is_first = True
+        self._began_wide = False
+        self._retreated = False
+        self.accuracy = 1.0
 
     @staticmethod
     def start(evaluation: P, lower_bound: float) -> P:
@@ -62,6 +76,27 @@ class Continuation:
             return best
         return _narrowed_to(first, 0.1 * value)
 
+    def widened(self, evaluation: Evaluation) -> Evaluation:
+        """Return the evaluation, or where to begin with a smoothing for weak regularisation."""
+        wide = evaluation.widened()
+        if wide is None:
+            return evaluation
+        self._began_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
+        return wide
+
+    def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
+        """Return the evaluation with a wider smoothing, to be solved more accurately.
+
+        That is None unless the smoothing began wide and the step from there had to be cut short;
+        and where the last one had been, too.
+        """
+        self._retreated = self._began_wide and step < 0.5 and not self._retreated
+        if not self._retreated:
+            return None
+        self.accuracy /= 3
+        self.ratio = min(self.ratio**0.5, GENTLY)
+        return evaluation.narrowed(WIDER)
+
     def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
@@ -75,6 +110,10 @@ class Continuation:
             self._settles, self.ratio = True, 0.5
         smoothing = evaluation.smoothing
         to_gain = evaluation.distance
+        if self._began_wide:
+            is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
+            goes_on = is_done and smoothing > 0.1 * target
+            return evaluation.narrowed(self.ratio) if goes_on else evaluation
         if trial is not None and trial.step > 0.5 and not self._settles:
             to_gain = min(to_gain, trial.decrement)
         if smoothing <= 0.3 * target or to_gain > smoothing:

@@ -1,0 +1,117 @@
+"""Few rows of many features with large C: from wide to narrow, by conjugate gradients."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cases import optimum
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.training import Parameters, make_problem, train
+from ranksvm.names import LOSSES
+from ranksvm.solvers.smoothing import Continuation
+
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def few_rows(seed=0, n=60, d=150, levels=4):
+    """Sparse rows of three queries, which weights can order as they like."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3)
+    y = rng.integers(0, levels, n).astype(float)
+    return X, y, rng.integers(0, 3, n)
+
+
+def solve(X, y, qid, loss, C, place=None, **parameters):
+    parameters = Parameters(loss=loss, C=C, solver="trust_region", **parameters)
+    matrix = DesignMatrix.from_array(X) if place is None else place.matrix(X, "trust_region")
+    return train(matrix, y, qid, parameters=parameters).result
+
+
+@every_loss
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e4])
+def test_reaches_the_optimum_in_few_products(loss, C, place):
+    X, y, qid = few_rows()
+    result = solve(X, y, qid, loss, C, place, tol=1e-6)
+    assert str(result.status) == "converged"
+    assert result.solver == "trust_region"
+    w, value = optimum(loss, X, y, qid, C)
+    assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-6)
+    assert result.value * (1 - result.dual_gap) <= value * (1 + 1e-9)
+    assert np.linalg.norm(result.weights - w) <= np.sqrt(2.1e-6 * value)
+    # A start at the width of the loss takes several times as many, or stalls.
+    assert result.history[-1].n_products < 700
+
+
+@every_loss
+def test_no_bound_on_the_way_exceeds_the_optimum(loss):
+    X, y, qid = few_rows(1)
+    _, value = optimum(loss, X, y, qid, 1e3)
+    result = solve(X, y, qid, loss, 1e3, tol=1e-8)
+    bounds = [line.value * (1 - line.dual_gap) for line in result.history]
+    assert max(bounds) <= value * (1 + 1e-9)
+    assert min(line.value for line in result.history) >= value * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("d", "C", "wide"), [(150, 1e4, True), (150, 1e-3, False), (40, 1e4, False)]
+)
+@every_loss
+def test_begins_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
+    X, y, qid = few_rows(2, d=d)
+    problem = make_problem(DesignMatrix.from_array(X), y, qid, Parameters(loss=loss, C=C))
+    here = problem.objective.smoothed().evaluate(np.zeros(d))
+    there = here.widened()
+    assert (there is not None) == wide
+    if wide:
+        assert there.width == pytest.approx(1 / here.multiple)
+        assert there.multiple == pytest.approx(1, rel=1e-6)
+
+
+@every_loss
+def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
+    X, y, qid = few_rows(2)
+    first = solve(X, y, qid, loss, 1e3, tol=1e-6)
+    parameters = Parameters(loss=loss, C=4e3, solver="trust_region", tol=1e-4)
+    problem = make_problem(DesignMatrix.from_array(X), y, qid, parameters)
+    objective = problem.objective.smoothed()
+    near = Continuation.start(objective.evaluate(first.weights), -np.inf).widened()
+    np.testing.assert_array_equal(near.weights, first.weights)
+    astray = np.random.default_rng(0).normal(size=X.shape[1])
+    assert not objective.evaluate(astray).widened().weights.any()
+    counts = []
+    for w0 in (np.zeros(X.shape[1]), astray, first.weights):
+        result = problem.minimize(parameters, w0)
+        assert str(result.status) == "converged"
+        assert result.value <= objective.evaluate(w0).value * (1 + 1e-7)  # rounding is added
+        counts.append(result.history[-1].n_products)
+    assert counts[1] == counts[0] > 2 * counts[2]
+
+
+@every_loss
+def test_scales_of_features_do_not_hold_it_up(loss):
+    X, y, qid = few_rows(3)
+    X = X * 10 ** np.random.default_rng(4).uniform(-2, 2, X.shape[1])
+    result = solve(X, y, qid, loss, 1e3, tol=1e-3)
+    assert str(result.status) == "converged"
+    value = optimum(loss, X, y, qid, 1e3)[1]
+    assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-3)
+
+
+@every_loss
+def test_rows_that_repeat_and_contradict_each_other(loss):
+    X, y, qid = few_rows(5, n=40)
+    X, y, qid = np.r_[X, X[:10]], np.r_[y, 3 - y[:10]], np.r_[qid, qid[:10]]
+    result = solve(X, y, qid, loss, 1e3, tol=1e-4)
+    assert str(result.status) == "converged"
+    value = optimum(loss, X, y, qid, 1e3)[1]
+    assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-4)
+
+
+@every_loss
+def test_any_number_of_threads_gives_the_same_bits(loss):
+    X, y, qid = few_rows(6, n=3_000, d=4_000)
+    X = sparse.csr_matrix(X * (np.abs(X) > 1.5))
+    one, *more = (solve(X, y, qid, loss, 1e3, max_iter=12, n_threads=n) for n in (1, 2, 3))
+    for other in more:
+        np.testing.assert_array_equal(other.weights, one.weights)
+        assert (other.value, other.dual_gap) == (one.value, one.dual_gap)
