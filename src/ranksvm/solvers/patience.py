@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .result import Iteration, Progress
+from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 3  # of the work so far

@@ -11,7 +11,6 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .patience import Patience
 from .protocols import CountsPasses, Point
 
 Vector = NDArray[np.float64]
@@ -153,7 +152,7 @@ class Progress:
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
-    _patience: Patience | None = None
+    _patience: Callable[[Progress], bool] | None = None
     _gave_up: bool = False
     _kept: Point | None = None  # of a solver before that gave up
     _objective: CountsPasses | None = None
@@ -175,7 +174,7 @@ class Progress:
         self.best = None
 
     @contextmanager
-    def patient(self, patience: Patience) -> Iterator[None]:
+    def patient(self, patience: Callable[[Progress], bool]) -> Iterator[None]:
         """Let a solver go on only as long as it promises to be quicker than another one."""
         self._patience = patience
         try:
