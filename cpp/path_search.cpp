@@ -59,12 +59,37 @@ void RegularizationPath::bound_speed(double norm) {
   speed_ = largest_margin_ + norm * largest_distance_;
   by_row_ = hot_.size() > n_ / hot_share || has_many_free_rows();
   if (!by_row_) return;
-  moves_by_.clear();
-  for (const auto i : free_rows_) moves_by_.push_back(d_gamma_[i]);
-  rates_.assign(n_, 0.0);
-  add_rows(K_, n_, free_rows_, moves_by_, rates_.data());
+  compute_rates();
+  follow_scores();
   const auto [least, largest] = std::minmax_element(rates_.begin(), rates_.end());
   speed_ = std::min(speed_, largest_margin_ + (*largest - *least));
+}
+
+// K d_gamma.  Where there are fewer trees of rows than free pairs, of their roots only: the other
+// rows differ from these by what the target says.
+void RegularizationPath::compute_rates() {
+  rates_.assign(n_, 0.0);
+  if (2 * free_.size() < n_) {
+    moves_by_.clear();
+    for (const auto i : free_rows_) moves_by_.push_back(d_gamma_[i]);
+    add_rows(K_, n_, free_rows_, moves_by_, rates_.data());
+    return;
+  }
+  std::vector<std::int32_t> roots;
+  for (std::size_t i = 0; i < n_; ++i)
+    if (forest_.root(i) == i) roots.push_back(static_cast<std::int32_t>(i));
+  multiply_rows(K_, n_, roots, d_gamma_.data(), rates_.data());
+  for (const auto row : free_rows_) {
+    const auto i = static_cast<std::size_t>(row);
+    rates_[i] = rates_[forest_.root(i)] + forest_.offset(i);
+  }
+}
+
+void RegularizationPath::follow_scores() {
+  if (is_followed_) return;
+  update_scores();
+  followed_ = scores_;
+  is_followed_ = true;
 }
 
 // Finds the hot pairs among the near ones, and these, where they may not be all, among all pairs.
@@ -74,22 +99,24 @@ void RegularizationPath::refresh() {
   const auto refresh_work = step_work + near_.size();
   if (hot_work_ > refresh_work && hot_events_ >= least_events)
     hot_reach_ /= reach_factor * reach_factor;
-  update_scores();
   if (near_reach_ - moved_ < hot_reach_) find_near_pairs();
   near_work_ += near_.size();
   find_work_ = margin_.size() + 4 * step_work;
-  hot_.clear();
+  hot_.clear(), held_.clear();
   hot_until_ = moved_ + hot_reach_;
   const Pairs pairs = this->pairs();
   const double until = hot_until_, moved = moved_;
   for (auto& [safe_until, p] : near_) {
     if (safe_until >= until || pairs.side[p] == between) continue;
+    if (is_held(p)) {
+      held_.push_back({safe_until, p});
+      continue;
+    }
     safe_until = moved + pairs.distance(p);
     if (safe_until < until) hot_.push_back({safe_until, p});
   }
   std::sort(hot_.begin(), hot_.end());  // the likely first events first
-  for (std::size_t k = 0; k < free_.size(); ++k) residual_[k] = pairs.residual(free_[k]);
-  must_refresh_ = false;
+  must_refresh_ = was_parted_ = is_followed_ = false;
   hot_work_ = hot_events_ = 0;
 }
 
@@ -113,6 +140,20 @@ void RegularizationPath::find_near_pairs() {
   near_work_ = near_events_ = 0;
 }
 
+// Makes pairs hot that free pairs do not hold any more.
+void RegularizationPath::release_pairs() {
+  std::size_t n_held = 0;
+  for (const Bound bound : held_) {
+    if (is_held(bound.pair))
+      held_[n_held++] = bound;
+    else
+      hot_.push_back(bound);
+  }
+  hot_work_ += held_.size();
+  held_.resize(n_held);
+  was_parted_ = false;
+}
+
 // The first pair to reach its bound or its margin, if one does within the limit.
 RegularizationPath::Step RegularizationPath::next_event(double limit) {
   double distance = limit, rate = 1.0;
@@ -126,16 +167,22 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
     if (eta_[k] > 0.0) consider(alpha_[k], eta_[k], free_[k], k);
     if (eta_[k] < 0.0) consider(1.0 - alpha_[k], -eta_[k], free_[k], k);
   }
-  if (by_row_) update_scores();
+  if (was_parted_) release_pairs();
   moved_by_.clear(), moves_by_.clear();
   for (const auto i : moved_rows_) {
     moved_by_.push_back(gamma_[i] - scored_gamma_[i]);
     moves_by_.push_back(d_gamma_[i]);
   }
-  const Pairs pairs = this->pairs();
-  std::size_t n_measured = 0;
-  for (std::size_t k = 0; k < hot_.size(); ++k) {
-    auto& [safe_until, p] = hot_[k];
+  Pairs pairs = this->pairs();
+  if (by_row_) pairs.scores = followed_.data();
+  std::size_t n_measured = 0, k = 0;
+  for (const Bound bound : hot_) {
+    if (is_held(bound.pair)) {
+      held_.push_back(bound);
+      continue;
+    }
+    hot_[k] = bound;
+    auto& [safe_until, p] = hot_[k++];
     if (safe_until > moved_ + step.length * speed_) continue;
     double risen = 0.0, rising = 0.0;
     if (by_row_)
@@ -144,10 +191,11 @@ RegularizationPath::Step RegularizationPath::next_event(double limit) {
       std::tie(risen, rising) = weighted_differences(K_ + upper(p) * n_, K_ + lower(p) * n_,
                                                      moved_rows_, moved_by_, moves_by_);
     const double d = side_[p] * (pairs.residual(p) - risen), r = side_[p] * (margin_[p] - rising);
-    if (r > least_rate) consider(d, r, p, k);
+    if (r > least_rate) consider(d, r, p, k - 1);
     safe_until = moved_ + d;
     ++n_measured;
   }
+  hot_.resize(k);
   hot_work_ += hot_.size();
   if (!has_many_free_rows())
     hot_work_ += by_row_ ? n_ * moved_rows_.size() / 4 : 2 * (8 + moved_rows_.size()) * n_measured;

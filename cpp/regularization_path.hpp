@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cholesky.hpp"
+#include "row_forest.hpp"
 
 namespace ranksvm {
 
@@ -42,6 +43,9 @@ struct PathEvents {
 // Adds weighted rows of K, each of n elements, to the sums.
 void add_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
               const std::vector<double>& weights, double* sums);
+// Inner products of rows of K, each of n elements, with a vector; to the places of the rows.
+void multiply_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
+                   const double* vector, double* products);
 
 class RegularizationPath {
  public:
@@ -103,15 +107,21 @@ class RegularizationPath {
   Pairs pairs() const {
     return {upper_.data(), lower_.data(), margin_.data(), side_.data(), scores_.data(), lambda_};
   }
+  bool is_held(std::size_t pair) const { return forest_.is_joined(upper(pair), lower(pair)); }
   double gram(std::size_t p, std::size_t q) const;
   void compute_scores();
   void update_scores();
+  void set_target();
+  void join_rows();
   void refresh();
   void find_near_pairs();
   void widen_hot_reach();
+  void release_pairs();
   bool has_many_free_rows() const;
-  void bound_speed(double norm);
   void set_direction();
+  void bound_speed(double norm);
+  void compute_rates();
+  void follow_scores();
   Step next_event(double limit);
   void move(double length);
   void handle(const Step& step, PathEvents& events);
@@ -142,21 +152,29 @@ class RegularizationPath {
 
   std::vector<std::size_t> free_;    // in the order of the factor
   std::vector<double> alpha_, eta_;  // of the free pairs: alpha falls by eta as lambda falls by 1
-  std::vector<double> residual_;     // of the free pairs: what rounding leaves
-  CholeskyFactor factor_;            // of P_F K P_F'
+  // At what rate lambda m_F falls, and what rounding leaves between it and P_F K gamma, as measured
+  // at that lambda; and L^-1 of it.
+  std::vector<double> target_, half_solved_;
+  double target_lambda_ = 0.0;
+  CholeskyFactor factor_;  // L of P_F K P_F'
+  RowForest forest_;       // of the rows that free pairs join: differences are those of the target
   std::vector<std::int32_t> free_rows_, n_free_pairs_;  // rows of free pairs; and for each row
   std::vector<double> d_gamma_;                         // by how much gamma falls
 
-  // K times `scored_gamma`; gamma is that but in `moved_rows`, by `moved_by`.
-  std::vector<double> scores_, scored_gamma_;
+  // K times `scored_gamma`; gamma is that but in `moved_rows`, by `moved_by`.  With `is_followed`,
+  // `followed` are the scores where gamma has come to, by the rates since.
+  std::vector<double> scores_, scored_gamma_, followed_;
+  bool is_followed_ = false;
   std::vector<std::int32_t> moved_rows_;
   std::vector<std::uint8_t> is_moved_;
   std::vector<double> moved_by_, moves_by_, rates_;
 
   // No pair at a bound has come closer to its margin than by `moved` since the near pairs were
-  // found.  Those that are not near were at least `near_reach` from it then; those that are not hot
-  // will not be there before `moved` is `hot_until`.  Free pairs are near.
-  std::vector<Bound> hot_, near_;
+  // found.  Those that are not near were at least `near_reach` from it then; those that are neither
+  // hot nor held will not be there before `moved` is `hot_until`.  Free pairs are near.  While free
+  // pairs join the rows of a pair, they hold it where it is.
+  std::vector<Bound> hot_, held_, near_;
+  bool was_parted_ = false;  // since `held` was looked through
   std::vector<double> safe_until_;
   double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
   bool must_refresh_ = true, by_row_ = false;  // `by_row`: `rates` holds those of all rows
