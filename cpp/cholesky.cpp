@@ -1,6 +1,7 @@
 #include "cholesky.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compiler.hpp"
 
@@ -10,23 +11,33 @@ namespace {
 using Rows = std::vector<double>*;
 using ConstRows = const std::vector<double>*;
 
-// Sums, and rows, that do not wait for one another.
-constexpr std::size_t kLanes = 8, kRows = 4;
+// Rows that are gone through at the same time, and turned: their sums do not wait for one another.
+constexpr std::size_t kRows = 4, kTurned = 8;
+constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
+
+RANKSVM_INLINE Lanes load(const double* values) {
+  Lanes lanes;
+  std::memcpy(&lanes, values, sizeof lanes);
+  return lanes;
+}
 
 // Inner products of the first n elements of some rows with b.
 template <std::size_t Count>
 RANKSVM_INLINE void multiply(ConstRows rows, const double* b, std::size_t n, double* products) {
-  double sums[Count][kLanes] = {};
   const double* row[Count];
+  Lanes sums[Count] = {};
   for (std::size_t r = 0; r < Count; ++r) row[r] = rows[r].data();
   std::size_t k = 0;
-  for (; k + kLanes <= n; k += kLanes)
-    for (std::size_t r = 0; r < Count; ++r)
-      for (std::size_t s = 0; s < kLanes; ++s) sums[r][s] += row[r][k + s] * b[k + s];
+  for (; k + kLanes <= n; k += kLanes) {
+    const Lanes factor = load(b + k);
+    for (std::size_t r = 0; r < Count; ++r) sums[r] += load(row[r] + k) * factor;
+  }
   for (std::size_t r = 0; r < Count; ++r) {
-    for (std::size_t j = k; j < n; ++j) sums[r][j - k] += row[r][j] * b[j];
-    products[r] = ((sums[r][0] + sums[r][4]) + (sums[r][2] + sums[r][6])) +
-                  ((sums[r][1] + sums[r][5]) + (sums[r][3] + sums[r][7]));
+    double rest = 0.0;
+    for (std::size_t j = k; j < n; ++j) rest += row[r][j] * b[j];
+    const Lanes& sum = sums[r];
+    products[r] =
+        (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))) + rest;
   }
 }
 
@@ -98,10 +109,10 @@ RANKSVM_INLINE void rotate(Rows rows, std::size_t j, const std::vector<Rotation>
 // Rotations that empty the last column of each row from j on, which reaches one too far.
 RANKSVM_CLONES void shorten(Rows rows, std::size_t j, std::size_t n,
                             std::vector<Rotation>& rotations) {
-  for (std::size_t i = j; i < n; i += kRows) {
-    const std::size_t count = std::min(kRows, n - i);
-    if (count == kRows)
-      rotate<kRows>(rows + i, j, rotations);
+  for (std::size_t i = j; i < n; i += kTurned) {
+    const std::size_t count = std::min(kTurned, n - i);
+    if (count == kTurned)
+      rotate<kTurned>(rows + i, j, rotations);
     else
       for (std::size_t r = 0; r < count; ++r) rotate<1>(rows + i + r, j, rotations);
     for (std::size_t r = 0; r < count; ++r) {

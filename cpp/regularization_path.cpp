@@ -231,7 +231,7 @@ void RegularizationPath::move(double length) {
 
 void RegularizationPath::handle(const Step& step, PathEvents& events) {
   if (side_[static_cast<std::size_t>(step.pair)] != between) {
-    hot_.erase(hot_.begin() + static_cast<std::ptrdiff_t>(step.place));
+    drop_hot(step.place);
     enter(static_cast<std::size_t>(step.pair), events);
   } else {
     leave(step.place, eta_[step.place] > 0.0 ? PairSet::zero : PairSet::one, events);
@@ -248,6 +248,7 @@ void RegularizationPath::enter(std::size_t pair, PathEvents& events) {
   if (was_one) count_one(pair, -1);
   add_free_row(upper_[pair]);
   add_free_row(lower_[pair]);
+  was_joined_ = true;
   note(pair, PairSet::free, events);
   if (projection.distance > dependent * projection.square) {
     factor_.append(std::move(projection.column), projection.distance);

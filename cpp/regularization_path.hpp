@@ -8,9 +8,10 @@
 // linear in lambda between events.
 //
 // What an event takes does not grow with the numbers of pairs and rows, but where all of them are
-// looked through, now and then: see path_search.cpp.
+// looked through, now and then, and with many free pairs: see path_search.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -93,8 +94,18 @@ class RegularizationPath {
   };
   struct Step {
     double length;
-    std::int64_t pair;  // -1 for none
-    std::size_t place;  // of a free or hot pair
+    std::int64_t pair = -1;  // -1 for none
+    std::size_t place = 0;   // of a free or hot pair
+  };
+  // The first of the events considered: the one with the least distance / rate.
+  struct First : Step {
+    double distance = length, rate = 1.0;
+
+    void consider(double d, double r, std::size_t p, std::size_t k) {
+      if (!(d * rate < distance * r)) return;
+      distance = std::max(0.0, d), rate = r;
+      length = distance / rate, pair = static_cast<std::int64_t>(p), place = k;
+    }
   };
   // Of d_p = P_p K^1/2 on the span of those of the free pairs.
   struct Projection {
@@ -115,14 +126,17 @@ class RegularizationPath {
   void join_rows();
   void refresh();
   void find_near_pairs();
+  void drop_hot(std::size_t place);
   void widen_hot_reach();
-  void release_pairs();
+  std::size_t part_held(std::size_t begin, std::size_t end);
   bool has_many_free_rows() const;
   void set_direction();
   void bound_speed(double norm);
   void compute_rates();
   void follow_scores();
   Step next_event(double limit);
+  Step next_by_row(First first);
+  Step next_by_pair(First first);
   void move(double length);
   void handle(const Step& step, PathEvents& events);
   void enter(std::size_t pair, PathEvents& events);
@@ -170,11 +184,12 @@ class RegularizationPath {
   std::vector<double> moved_by_, moves_by_, rates_;
 
   // No pair at a bound has come closer to its margin than by `moved` since the near pairs were
-  // found.  Those that are not near were at least `near_reach` from it then; those that are neither
-  // hot nor held will not be there before `moved` is `hot_until`.  Free pairs are near.  While free
-  // pairs join the rows of a pair, they hold it where it is.
-  std::vector<Bound> hot_, held_, near_;
-  bool was_parted_ = false;  // since `held` was looked through
+  // found.  Those that are not near were at least `near_reach` from it then; those that are not hot
+  // will not be there before `moved` is `hot_until`.  Free pairs are near.  A pair is held while
+  // free pairs join its rows: of the hot pairs, the first `n_hot` are not.
+  std::vector<Bound> hot_, near_;
+  std::size_t n_hot_ = 0;
+  bool was_joined_ = false, was_parted_ = false;  // rows, since held pairs were told apart
   std::vector<double> safe_until_;
   double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
   bool must_refresh_ = true, by_row_ = false;  // `by_row`: `rates` holds those of all rows

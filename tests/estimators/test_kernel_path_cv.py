@@ -233,7 +233,11 @@ def test_folds_without_pairs_are_left_out(problem):
 def test_trainings_are_counted(problem, capsys):
     X, y, qid = problem
     KernelRankSVMPathCV(gammas=GAMMAS, cv=3, n_lambdas=5, verbose=1).fit(X, y, qid)
-    assert "6 of 6 trainings" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "6 of 6 trainings" in printed
+    for gamma in GAMMAS:
+        assert f"gamma={gamma:.3g}: 3 times a path over" in printed
+    assert printed.rindex("times a path") < printed.index("1 of 6")
 
 
 @pytest.mark.parametrize(
