@@ -9,9 +9,11 @@ factor L of their matrix an event takes, of n rows::
                       the n - F trees of rows that the free pairs join, as they hold the rest
 
 multiplications, about F^2 + n min(F, n - F) in all. Each takes a number of L or of K, which are
-read once and are what takes time; less would need a direction or rates that an event changes in a
-few places only, where those of a narrow kernel change everywhere. Of the pairs, those near their
-margins are looked at, but for those whose rows are joined: nothing happens to them.
+read once; less would need a direction or rates that an event changes in a few places only, where
+those of a narrow kernel change everywhere. Nothing happens to a pair whose rows are joined, so that
+it need not be measured; but where a free pair leaves and parts them, all such pairs near their
+margins are looked through, and those between the two parts measured. With nearly as many free pairs
+as rows, where most pairs are as near as that, this takes more than half of the time.
 
 How many are free is not known before; the eigenvalues lambda_k of the centred matrix tell, roughly:
 for functions so smooth that few of them matter, few pairs are free at once. Their effective number
