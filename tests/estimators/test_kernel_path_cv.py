@@ -240,6 +240,15 @@ def test_trainings_are_counted(problem, capsys):
     assert printed.rindex("times a path") < printed.index("1 of 6")
 
 
+def test_what_paths_take_is_said_of_the_folds_that_are_kept(capsys):
+    X, y, _ = make_problem(3, n=40)
+    rows, upper = np.arange(40), np.flatnonzero(y == y.max())
+    folds = [(upper, rows), (rows[:30], rows[30:]), (rows[10:], rows[:10])]
+    with pytest.warns(UserWarning, match="pairs"):
+        KernelRankSVMPathCV(gammas=0.5, cv=folds, verbose=1, refit=False).fit(X, y)
+    assert "gamma=0.5: 2 times a path over" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -180,8 +180,9 @@ class FoldPaths:
             As by `validate` before it begins.
         """
         width = "" if kernel.gamma is None else f"gamma={kernel.gamma:.3g}: "
-        text = foresee_path(*self._problem(kernel, 0), kernel, self._stop, graph=self._graph)
-        return f"{width}{len(self._runner.folds)} times a {text}"
+        kept = self._runner.kept
+        text = foresee_path(*self._problem(kernel, kept[0]), kernel, self._stop, graph=self._graph)
+        return f"{width}{len(kept)} times a {text}"
 
     def _follow(self, kernel: Kernel, k: int) -> RegularizationPath:
         return solve_path(
