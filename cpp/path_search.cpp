@@ -166,7 +166,7 @@ std::size_t RegularizationPath::part_held(std::size_t begin, std::size_t end) {
 
 // The first pair to reach its bound or its margin, if one does within the limit.
 RegularizationPath::Step RegularizationPath::next_event(double limit) {
-  First first{limit};
+  First first{{limit}};
   for (std::size_t k = 0; k < free_.size(); ++k) {
     if (eta_[k] > 0.0) first.consider(alpha_[k], eta_[k], free_[k], k);
     if (eta_[k] < 0.0) first.consider(1.0 - alpha_[k], -eta_[k], free_[k], k);
