@@ -23,8 +23,7 @@ constexpr double rounding_of_speed = 1e-13;
 
 }  // namespace
 
-// Four at a time, since it takes longer to load and store the
-// sums than to add to them.
+// Four at a time, since it takes longer to load and store the sums than to add to them.
 RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
                              const std::vector<double>& weights, double* sums) {
   for (std::size_t begin = 0; begin < rows.size(); begin += 4) {
@@ -41,6 +40,23 @@ RANKSVM_CLONES void add_rows(const double* K, std::size_t n, const std::vector<s
   }
 }
 
+RANKSVM_CLONES void multiply_rows(const double* K, std::size_t n,
+                                  const std::vector<std::int32_t>& rows, const double* vector,
+                                  double* products) {
+  constexpr std::size_t lanes = 16;
+  for (const auto i : rows) {
+    const double* row = K + static_cast<std::size_t>(i) * n;
+    double sums[lanes] = {};
+    std::size_t j = 0;
+    for (; j + lanes <= n; j += lanes)
+      for (std::size_t s = 0; s < lanes; ++s) sums[s] += row[j + s] * vector[j + s];
+    for (; j < n; ++j) sums[j % lanes] += row[j] * vector[j];
+    for (std::size_t step = lanes / 2; step > 0; step /= 2)
+      for (std::size_t s = 0; s < step; ++s) sums[s] += sums[s + step];
+    products[i] = sums[0];
+  }
+}
+
 RegularizationPath::RegularizationPath(const double* K, std::int64_t n,
                                        std::vector<std::int32_t> upper,
                                        std::vector<std::int32_t> lower, std::vector<double> margin)
@@ -53,6 +69,7 @@ RegularizationPath::RegularizationPath(const double* K, std::int64_t n,
       side_(margin_.size(), at_one),
       n_one_(n_pairs()),
       gamma_one_(n_),
+      forest_(n_),
       n_free_pairs_(n_),
       d_gamma_(n_),
       scores_(n_),
@@ -84,9 +101,12 @@ PathEvents RegularizationPath::advance(double lambda_min, std::int64_t n_events)
   PathEvents events;
   events.gamma = gamma_;
   while (events.size() < n_events && lambda_ > lambda_min && !stuck()) {
+    if (must_refresh_) set_target();
+    join_rows();
     if (must_refresh_) refresh();
     set_direction();
-    const double rest = lambda_ - lambda_min, longest = lambda_ / feedback;
+    const double rest = lambda_ - lambda_min,
+                 longest = lambda_ - (1.0 - 1.0 / feedback) * target_lambda_;
     const double safe = std::max(0.0, hot_until_ - moved_) / speed_;
     const double limit = std::min({rest, longest, safe});
     const Step step = next_event(limit);
@@ -95,8 +115,8 @@ PathEvents RegularizationPath::advance(double lambda_min, std::int64_t n_events)
       handle(step, events);
     } else if (limit == rest) {
       lambda_ = lambda_min;
-    } else if (limit == safe) {
-      widen_hot_reach();
+    } else {
+      if (limit == safe) widen_hot_reach();
       must_refresh_ = true;
     }
   }
@@ -163,12 +183,27 @@ void RegularizationPath::update_scores() {
   for (const auto row : moved_rows_) is_moved_[static_cast<std::size_t>(row)] = 1;
 }
 
-// eta = (P_F K P_F')^-1 m_F, so that lambda m_F - P_F K gamma stays zero, or falls to it.
-void RegularizationPath::set_direction() {
-  eta_.resize(free_.size());
+// What rounding leaves falls to zero with a quarter of lambda.
+void RegularizationPath::set_target() {
+  update_scores();
+  const Pairs pairs = this->pairs();
   for (std::size_t k = 0; k < free_.size(); ++k)
-    eta_[k] = margin_[free_[k]] - feedback * residual_[k] / lambda_;
-  factor_.solve_lower(eta_);
+    target_[k] = margin_[free_[k]] - feedback * pairs.residual(free_[k]) / lambda_;
+  half_solved_ = target_;
+  factor_.solve_lower(half_solved_);
+  target_lambda_ = lambda_;
+}
+
+void RegularizationPath::join_rows() {
+  for (const auto row : free_rows_) forest_.isolate(row);
+  for (std::size_t k = 0; k < free_.size(); ++k)
+    forest_.join(upper_[free_[k]], lower_[free_[k]], target_[k]);
+  forest_.flatten(free_rows_);
+}
+
+// eta = (P_F K P_F')^-1 target, so that lambda m_F - P_F K gamma stays zero, or falls to it.
+void RegularizationPath::set_direction() {
+  eta_ = half_solved_;
   double square = 0.0, sum = 0.0;
   for (const double z : eta_) square += z * z;
   factor_.solve_upper(eta_);
@@ -182,11 +217,12 @@ void RegularizationPath::set_direction() {
 }
 
 void RegularizationPath::move(double length) {
-  for (std::size_t k = 0; k < free_.size(); ++k) {
+  for (std::size_t k = 0; k < free_.size(); ++k)
     alpha_[k] = std::clamp(alpha_[k] - length * eta_[k], 0.0, 1.0);
-    residual_[k] -= length * feedback * residual_[k] / lambda_;
-  }
   for (const auto i : free_rows_) gamma_[i] -= length * d_gamma_[i];
+  is_followed_ = by_row_;
+  if (by_row_)
+    for (std::size_t i = 0; i < n_; ++i) followed_[i] -= length * rates_[i];
   moved_ += length * speed_;
   const double before = lambda_;
   lambda_ -= length;
@@ -195,7 +231,7 @@ void RegularizationPath::move(double length) {
 
 void RegularizationPath::handle(const Step& step, PathEvents& events) {
   if (side_[static_cast<std::size_t>(step.pair)] != between) {
-    hot_.erase(hot_.begin() + static_cast<std::ptrdiff_t>(step.place));
+    drop_hot(step.place);
     enter(static_cast<std::size_t>(step.pair), events);
   } else {
     leave(step.place, eta_[step.place] > 0.0 ? PairSet::zero : PairSet::one, events);
@@ -206,15 +242,17 @@ void RegularizationPath::enter(std::size_t pair, PathEvents& events) {
   auto projection = project(pair);
   const bool was_one = side_[pair] == at_one;
   alpha_.push_back(was_one ? 1.0 : 0.0);
-  residual_.push_back(0.0);
+  target_.push_back(margin_[pair]);
   free_.push_back(pair);
   side_[pair] = between;
   if (was_one) count_one(pair, -1);
   add_free_row(upper_[pair]);
   add_free_row(lower_[pair]);
+  was_joined_ = true;
   note(pair, PairSet::free, events);
   if (projection.distance > dependent * projection.square) {
     factor_.append(std::move(projection.column), projection.distance);
+    factor_.extend(half_solved_, target_.back());
   } else {
     factor_.solve_upper(projection.column);
     exchange(std::move(projection.column), events);
@@ -260,6 +298,7 @@ void RegularizationPath::exchange(std::vector<double> weights, PathEvents& event
     auto projection = project(pair);
     factor_.append(std::move(projection.column),
                    std::max(projection.distance, 1e-15 * projection.square));
+    factor_.extend(half_solved_, target_.back());
   }
   must_refresh_ = true;
 }
@@ -267,12 +306,13 @@ void RegularizationPath::exchange(std::vector<double> weights, PathEvents& event
 void RegularizationPath::leave(std::size_t place, PairSet set, PathEvents& events) {
   const auto pair = free_[place];
   const auto offset = static_cast<std::ptrdiff_t>(place);
-  if (place < factor_.size()) factor_.remove(place);
+  if (place < factor_.size()) factor_.remove(place, half_solved_);
   free_.erase(free_.begin() + offset);
   alpha_.erase(alpha_.begin() + offset);
-  residual_.erase(residual_.begin() + offset);
+  target_.erase(target_.begin() + offset);
   side_[pair] = set == PairSet::one ? at_one : at_zero;
   hot_.push_back({moved_, pair});
+  was_parted_ = true;
   if (set == PairSet::one) count_one(pair, 1);
   drop_free_row(upper_[pair]);
   drop_free_row(lower_[pair]);
@@ -295,6 +335,7 @@ void RegularizationPath::drop_free_row(std::int32_t row) {
   const auto i = static_cast<std::size_t>(row);
   if (--n_free_pairs_[i] > 0) return;
   free_rows_.erase(std::find(free_rows_.begin(), free_rows_.end(), row));
+  forest_.isolate(row);
   gamma_[i] = gamma_one_[i];
   d_gamma_[i] = 0.0;
 }

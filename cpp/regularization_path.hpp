@@ -8,15 +8,17 @@
 // linear in lambda between events.
 //
 // What an event takes does not grow with the numbers of pairs and rows, but where all of them are
-// looked through, now and then: see path_search.cpp.
+// looked through, now and then, and with many free pairs: see path_search.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <tuple>
 #include <vector>
 
 #include "cholesky.hpp"
+#include "row_forest.hpp"
 
 namespace ranksvm {
 
@@ -42,6 +44,9 @@ struct PathEvents {
 // Adds weighted rows of K, each of n elements, to the sums.
 void add_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
               const std::vector<double>& weights, double* sums);
+// Inner products of rows of K, each of n elements, with a vector; to the places of the rows.
+void multiply_rows(const double* K, std::size_t n, const std::vector<std::int32_t>& rows,
+                   const double* vector, double* products);
 
 class RegularizationPath {
  public:
@@ -89,8 +94,18 @@ class RegularizationPath {
   };
   struct Step {
     double length;
-    std::int64_t pair;  // -1 for none
-    std::size_t place;  // of a free or hot pair
+    std::int64_t pair = -1;  // -1 for none
+    std::size_t place = 0;   // of a free or hot pair
+  };
+  // The first of the events considered: the one with the least distance / rate.
+  struct First : Step {
+    double distance = length, rate = 1.0;
+
+    void consider(double d, double r, std::size_t p, std::size_t k) {
+      if (!(d * rate < distance * r)) return;
+      distance = std::max(0.0, d), rate = r;
+      length = distance / rate, pair = static_cast<std::int64_t>(p), place = k;
+    }
   };
   // Of d_p = P_p K^1/2 on the span of those of the free pairs.
   struct Projection {
@@ -103,16 +118,25 @@ class RegularizationPath {
   Pairs pairs() const {
     return {upper_.data(), lower_.data(), margin_.data(), side_.data(), scores_.data(), lambda_};
   }
+  bool is_held(std::size_t pair) const { return forest_.is_joined(upper(pair), lower(pair)); }
   double gram(std::size_t p, std::size_t q) const;
   void compute_scores();
   void update_scores();
+  void set_target();
+  void join_rows();
   void refresh();
   void find_near_pairs();
+  void drop_hot(std::size_t place);
   void widen_hot_reach();
+  std::size_t part_held(std::size_t begin, std::size_t end);
   bool has_many_free_rows() const;
-  void bound_speed(double norm);
   void set_direction();
+  void bound_speed(double norm);
+  void compute_rates();
+  void follow_scores();
   Step next_event(double limit);
+  Step next_by_row(First first);
+  Step next_by_pair(First first);
   void move(double length);
   void handle(const Step& step, PathEvents& events);
   void enter(std::size_t pair, PathEvents& events);
@@ -142,21 +166,30 @@ class RegularizationPath {
 
   std::vector<std::size_t> free_;    // in the order of the factor
   std::vector<double> alpha_, eta_;  // of the free pairs: alpha falls by eta as lambda falls by 1
-  std::vector<double> residual_;     // of the free pairs: what rounding leaves
-  CholeskyFactor factor_;            // of P_F K P_F'
+  // At what rate lambda m_F falls, and what rounding leaves between it and P_F K gamma, as measured
+  // at that lambda; and L^-1 of it.
+  std::vector<double> target_, half_solved_;
+  double target_lambda_ = 0.0;
+  CholeskyFactor factor_;  // L of P_F K P_F'
+  RowForest forest_;       // of the rows that free pairs join: differences are those of the target
   std::vector<std::int32_t> free_rows_, n_free_pairs_;  // rows of free pairs; and for each row
   std::vector<double> d_gamma_;                         // by how much gamma falls
 
-  // K times `scored_gamma`; gamma is that but in `moved_rows`, by `moved_by`.
-  std::vector<double> scores_, scored_gamma_;
+  // K times `scored_gamma`; gamma is that but in `moved_rows`, by `moved_by`.  With `is_followed`,
+  // `followed` are the scores where gamma has come to, by the rates since.
+  std::vector<double> scores_, scored_gamma_, followed_;
+  bool is_followed_ = false;
   std::vector<std::int32_t> moved_rows_;
   std::vector<std::uint8_t> is_moved_;
   std::vector<double> moved_by_, moves_by_, rates_;
 
   // No pair at a bound has come closer to its margin than by `moved` since the near pairs were
   // found.  Those that are not near were at least `near_reach` from it then; those that are not hot
-  // will not be there before `moved` is `hot_until`.  Free pairs are near.
+  // will not be there before `moved` is `hot_until`.  Free pairs are near.  A pair is held while
+  // free pairs join its rows: of the hot pairs, the first `n_hot` are not.
   std::vector<Bound> hot_, near_;
+  std::size_t n_hot_ = 0;
+  bool was_joined_ = false, was_parted_ = false;  // rows, since held pairs were told apart
   std::vector<double> safe_until_;
   double moved_ = 0.0, hot_reach_ = 0.0, hot_until_ = 0.0, near_reach_ = 0.0;
   bool must_refresh_ = true, by_row_ = false;  // `by_row`: `rates` holds those of all rows

@@ -57,6 +57,7 @@ void test_matrices(double seconds);
 void test_thread_pool(double seconds);
 void test_simplex_qp(double seconds);
 void test_cholesky(double seconds);
+void test_row_forest(double seconds);
 void test_path(double seconds);
 
 }  // namespace ranksvm::tests

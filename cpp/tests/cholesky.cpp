@@ -12,6 +12,21 @@
 namespace ranksvm::tests {
 namespace {
 
+// What has followed is L^-1 b, where b is one more than the row.
+void check_following(const CholeskyFactor& factor, const std::vector<double>& followed,
+                     const std::vector<std::size_t>& rows) {
+  CHECK(followed.size() == rows.size());
+  std::vector<double> b(rows.begin(), rows.end());
+  for (double& value : b) value += 1;
+  factor.solve_lower(b);
+  auto difference = followed;
+  for (std::size_t k = 0; k < b.size(); ++k) difference[k] -= b[k];
+  const auto square = [](const std::vector<double>& v) {
+    return std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
+  };
+  CHECK(square(difference) <= 1e-18 * square(b));
+}
+
 // With b = 1, 2, ...: G x = b for the rows that are there, and |L^-1 b|^2 = b' x.
 void check_solutions(const CholeskyFactor& factor, const std::vector<double>& G, std::size_t n,
                      const std::vector<std::size_t>& rows) {
@@ -54,6 +69,7 @@ void test_changes(Random& random) {
     }
   CholeskyFactor factor;
   std::vector<std::size_t> rows;
+  std::vector<double> followed;
   for (auto change = random.whole(0, 60); change-- > 0;) {
     const auto i = static_cast<std::size_t>(random.whole(0, static_cast<std::int64_t>(n) - 1));
     const auto found = std::find(rows.begin(), rows.end(), i);
@@ -64,12 +80,14 @@ void test_changes(Random& random) {
       double rest = G[i * n + i];
       for (const double value : column) rest -= value * value;
       factor.append(std::move(column), rest);
+      factor.extend(followed, static_cast<double>(i) + 1);
       rows.push_back(i);
     } else {
-      factor.remove(static_cast<std::size_t>(found - rows.begin()));
+      factor.remove(static_cast<std::size_t>(found - rows.begin()), followed);
       rows.erase(found);
     }
     check_solutions(factor, G, n, rows);
+    check_following(factor, followed, rows);
   }
 }
 

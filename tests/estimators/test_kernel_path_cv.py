@@ -233,7 +233,20 @@ def test_folds_without_pairs_are_left_out(problem):
 def test_trainings_are_counted(problem, capsys):
     X, y, qid = problem
     KernelRankSVMPathCV(gammas=GAMMAS, cv=3, n_lambdas=5, verbose=1).fit(X, y, qid)
-    assert "6 of 6 trainings" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "6 of 6 trainings" in printed
+    for gamma in GAMMAS:
+        assert f"gamma={gamma:.3g}: 3 times a path over" in printed
+    assert printed.rindex("times a path") < printed.index("1 of 6")
+
+
+def test_what_paths_take_is_said_of_the_folds_that_are_kept(capsys):
+    X, y, _ = make_problem(3, n=40)
+    rows, upper = np.arange(40), np.flatnonzero(y == y.max())
+    folds = [(upper, rows), (rows[:30], rows[30:]), (rows[10:], rows[:10])]
+    with pytest.warns(UserWarning, match="pairs"):
+        KernelRankSVMPathCV(gammas=0.5, cv=folds, verbose=1, refit=False).fit(X, y)
+    assert "gamma=0.5: 2 times a path over" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

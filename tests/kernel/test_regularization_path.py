@@ -117,6 +117,22 @@ def test_the_scale_of_the_kernel_is_that_of_lambda(scale):
     np.testing.assert_allclose(scaled.gammas, path.gammas, atol=1e-6)
 
 
+@pytest.mark.parametrize("graph", ["full", "reduced"])
+def test_narrow_kernels_free_most_rows(graph):
+    """Few rows are left that free pairs do not join, with two labels, many, and repeated rows."""
+    rng = np.random.default_rng(16)
+    X = np.repeat(rng.normal(size=(44, 3)), np.r_[np.ones(38, int), np.full(6, 2)], axis=0)
+    kernel = Kernel("rbf", gamma=20.0)
+    K = kernel.matrix(X)
+    for y in (np.arange(50) % 2, rng.integers(0, 4, 50)):
+        path = follow(X, y, kernel=kernel, graph=graph)
+        assert path.status == "lambda_min"
+        assert path.n_free.max() > 30
+        assert path.violation <= 2e-9
+        for lam in random_lambdas(path, rng, 20):
+            assert_optimal(path, K, lam)
+
+
 # --- what is known of real data -------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -76,7 +77,8 @@ class KernelRankSVMPathCV(KernelRanker):
     qid : str, optional
         As for `RankSVM`.
     verbose : int, default=0
-        1 counts the paths on standard error.
+        1 prints to standard error what the paths of each width take, before they begin, and counts
+        them.
 
     Attributes
     ----------
@@ -220,6 +222,9 @@ class KernelRankSVMPathCV(KernelRanker):
                 n_lambdas=self.n_lambdas,
                 n_jobs=self.n_jobs,
             )
+            if self.verbose:
+                for kernel in kernels:
+                    sys.stderr.write(f"{paths.cost(kernel)}\n")
             counter = FitCounter(len(folds) * len(kernels)) if self.verbose else None
             results = [paths.validate(kernel, counter) for kernel in kernels]
             for shortfall in {line: None for result in results for line in result.shortfalls}:

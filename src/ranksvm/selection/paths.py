@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import Stop
-from ..kernel.path.regularization import RegularizationPath, solve_path
+from ..kernel.path.regularization import RegularizationPath, foresee_path, solve_path
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
 from ..threads import resolve_threads
@@ -171,16 +171,35 @@ class FoldPaths:
         shortfalls = tuple(path.shortfall for path in paths if path.shortfall is not None)
         return PathScores(self._runner.by_fold(found), lambdas, shortfalls)
 
+    def cost(self, kernel: Kernel) -> str:
+        """Say what the paths take: the first of them, after which the others are.
+
+        Raises
+        ------
+        ValueError
+            As by `validate` before it begins.
+        """
+        width = "" if kernel.gamma is None else f"gamma={kernel.gamma:.3g}: "
+        kept = self._runner.kept
+        text = foresee_path(*self._problem(kernel, kept[0]), kernel, self._stop, graph=self._graph)
+        return f"{width}{len(kept)} times a {text}"
+
     def _follow(self, kernel: Kernel, k: int) -> RegularizationPath:
-        rows, (train, _) = self._runner.rows, self._runner.folds[k]
         return solve_path(
-            self._between(kernel, train, train),
-            rows.y[train],
-            of_rows(rows.query, train),
+            *self._problem(kernel, k),
             kernel,
             self._stop,
             graph=self._graph,
             callbacks=[self._runner.stopped],
+        )
+
+    def _problem(self, kernel: Kernel, k: int) -> tuple[Any, Vector, Any]:
+        """Return X, y and qid of the rows to train with."""
+        rows, (train, _) = self._runner.rows, self._runner.folds[k]
+        return (
+            self._between(kernel, train, train),
+            rows.y[train],
+            of_rows(rows.query, train),
         )
 
     def _measure(

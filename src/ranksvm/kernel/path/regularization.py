@@ -269,11 +269,9 @@ def solve_path(
     ValueError
         As by `ranksvm.regularization_path`.
     """
-    groups = QueryGroups.from_qid(qid, X.shape[0])
-    pairs = PreferenceGraph.from_labels(y, groups, graph, stop.max_memory)
-    with one_blas_thread():
-        K = kernel.matrix(X, stop.max_memory)
-        if note is not None:
+    pairs, K = _pairs_and_kernel(X, y, qid, kernel, stop.max_memory, graph)
+    if note is not None:
+        with one_blas_thread():
             note(cost_of_path(K, len(pairs), graph))
     margin = 1 + _SPREAD * np.random.default_rng(0).uniform(size=len(pairs))
     path = _core.RegularizationPath(K, pairs.upper, pairs.lower, margin)
@@ -286,3 +284,33 @@ def solve_path(
         status=followed.status,
         violation=followed.violation,
     )
+
+
+def foresee_path(
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None,
+    kernel: Kernel,
+    stop: Stop,
+    *,
+    graph: str = "full",
+) -> str:
+    """Say what `solve_path` would take, from the pairs and the kernel alone.
+
+    Raises
+    ------
+    ValueError
+        As by `solve_path` before it begins.
+    """
+    pairs, K = _pairs_and_kernel(X, y, qid, kernel, stop.max_memory, graph)
+    with one_blas_thread():
+        return cost_of_path(K, len(pairs), graph)
+
+
+def _pairs_and_kernel(
+    X: Any, y: ArrayLike, qid: ArrayLike | None, kernel: Kernel, max_memory: float, graph: str
+) -> tuple[PreferenceGraph, NDArray[np.float64]]:
+    groups = QueryGroups.from_qid(qid, X.shape[0])
+    pairs = PreferenceGraph.from_labels(y, groups, graph, max_memory)
+    with one_blas_thread():
+        return pairs, kernel.matrix(X, max_memory)

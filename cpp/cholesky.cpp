@@ -1,0 +1,159 @@
+#include "cholesky.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler.hpp"
+
+namespace ranksvm {
+namespace {
+
+using Rows = std::vector<double>*;
+using ConstRows = const std::vector<double>*;
+
+// Rows that are gone through at the same time, and turned: their sums do not wait for one another.
+constexpr std::size_t kRows = 4, kTurned = 8;
+constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
+
+RANKSVM_INLINE Lanes load(const double* values) {
+  Lanes lanes;
+  std::memcpy(&lanes, values, sizeof lanes);
+  return lanes;
+}
+
+// Inner products of the first n elements of some rows with b.
+template <std::size_t Count>
+RANKSVM_INLINE void multiply(ConstRows rows, const double* b, std::size_t n, double* products) {
+  const double* row[Count];
+  Lanes sums[Count] = {};
+  for (std::size_t r = 0; r < Count; ++r) row[r] = rows[r].data();
+  std::size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    const Lanes factor = load(b + k);
+    for (std::size_t r = 0; r < Count; ++r) sums[r] += load(row[r] + k) * factor;
+  }
+  for (std::size_t r = 0; r < Count; ++r) {
+    double rest = 0.0;
+    for (std::size_t j = k; j < n; ++j) rest += row[r][j] * b[j];
+    const Lanes& sum = sums[r];
+    products[r] =
+        (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))) + rest;
+  }
+}
+
+template <std::size_t Count>
+RANKSVM_INLINE void solve_lower_rows(ConstRows rows, std::size_t i, double* b) {
+  double products[Count];
+  multiply<Count>(rows + i, b, i, products);
+  for (std::size_t r = 0; r < Count; ++r) {
+    const double* row = rows[i + r].data() + i;
+    double rest = b[i + r] - products[r];
+    for (std::size_t s = 0; s < r; ++s) rest -= row[s] * b[i + s];
+    b[i + r] = rest / row[r];
+  }
+}
+
+RANKSVM_CLONES void solve_lower(ConstRows rows, std::size_t n, double* b) {
+  std::size_t i = 0;
+  for (; i + kRows <= n; i += kRows) solve_lower_rows<kRows>(rows, i, b);
+  for (; i < n; ++i) solve_lower_rows<1>(rows, i, b);
+}
+
+template <std::size_t Count>
+RANKSVM_INLINE void solve_upper_rows(ConstRows rows, std::size_t i, double* RANKSVM_RESTRICT b) {
+  const double* row[Count];
+  double value[Count];
+  for (std::size_t r = Count; r-- > 0;) {
+    row[r] = rows[i + r].data();
+    value[r] = b[i + r] /= row[r][i + r];
+    for (std::size_t s = 0; s < r; ++s) b[i + s] -= row[r][i + s] * value[r];
+  }
+  for (std::size_t k = 0; k < i; ++k) {
+    double sum = row[0][k] * value[0];
+    for (std::size_t r = 1; r < Count; ++r) sum += row[r][k] * value[r];
+    b[k] -= sum;
+  }
+}
+
+RANKSVM_CLONES void solve_upper(ConstRows rows, std::size_t n, double* b) {
+  std::size_t i = n;
+  for (; i >= kRows; i -= kRows) solve_upper_rows<kRows>(rows, i - kRows, b);
+  for (; i > 0; --i) solve_upper_rows<1>(rows, i - 1, b);
+}
+
+struct Rotation {
+  double c, s;
+};
+
+// Rotates neighbouring elements of some rows, from column j on, to the right.
+template <std::size_t Count>
+RANKSVM_INLINE void rotate(Rows rows, std::size_t j, const std::vector<Rotation>& rotations) {
+  double* row[Count];
+  double left[Count];
+  for (std::size_t r = 0; r < Count; ++r) {
+    row[r] = rows[r].data() + j;
+    left[r] = row[r][0];
+  }
+  const std::size_t n = rotations.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto [c, s] = rotations[k];
+    for (std::size_t r = 0; r < Count; ++r) {
+      const double right = row[r][k + 1];
+      row[r][k] = c * left[r] + s * right;
+      left[r] = c * right - s * left[r];
+    }
+  }
+  for (std::size_t r = 0; r < Count; ++r) row[r][n] = left[r];
+}
+
+// Rotations that empty the last column of each row from j on, which reaches one too far.
+RANKSVM_CLONES void shorten(Rows rows, std::size_t j, std::size_t n,
+                            std::vector<Rotation>& rotations) {
+  for (std::size_t i = j; i < n; i += kTurned) {
+    const std::size_t count = std::min(kTurned, n - i);
+    if (count == kTurned)
+      rotate<kTurned>(rows + i, j, rotations);
+    else
+      for (std::size_t r = 0; r < count; ++r) rotate<1>(rows + i + r, j, rotations);
+    for (std::size_t r = 0; r < count; ++r) {
+      double* row = rows[i + r].data() + i;
+      for (std::size_t s = 0; s < r; ++s) {
+        const auto [cosine, sine] = rotations[i + s - j];
+        const double left = row[s], right = row[s + 1];
+        row[s] = cosine * left + sine * right;
+        row[s + 1] = cosine * right - sine * left;
+      }
+      const double length = std::hypot(row[r], row[r + 1]);
+      rotations.push_back({row[r] / length, row[r + 1] / length});
+      row[r] = length;
+      rows[i + r].pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+void CholeskyFactor::solve_lower(std::vector<double>& b) const {
+  ranksvm::solve_lower(rows_.data(), size(), b.data());
+}
+
+void CholeskyFactor::solve_upper(std::vector<double>& b) const {
+  ranksvm::solve_upper(rows_.data(), size(), b.data());
+}
+
+void CholeskyFactor::extend(std::vector<double>& half_solved, double b) const {
+  const std::vector<double>& row = rows_.back();
+  for (std::size_t k = 0; k < half_solved.size(); ++k) b -= row[k] * half_solved[k];
+  half_solved.push_back(b / row.back());
+}
+
+void CholeskyFactor::remove(std::size_t j, std::vector<double>& half_solved) {
+  rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(j));
+  std::vector<Rotation> rotations;
+  rotations.reserve(size() - j);
+  shorten(rows_.data(), j, size(), rotations);
+  rotate<1>(&half_solved, j, rotations);
+  half_solved.pop_back();
+}
+
+}  // namespace ranksvm
