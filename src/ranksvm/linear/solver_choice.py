@@ -41,7 +41,7 @@ INTERIOR_STEPS = 25
 FEW_PRODUCTS = 50
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
-LARGEST_SHARE, NUMBERS_PER_ROW = 0.1, 2  # of a sample, in shares and rows of all data
+LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
