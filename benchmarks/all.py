@@ -43,7 +43,7 @@ COMMANDS = (
     "hinge --repeats 1 --limit 5 --rows-large 128000",
     "survival --repeats 1",
     "grid --rows 5000 --repeats 1",
-    "cross_validation --rows 12000 --repeats 1",
+    "cross_validation --repeats 1",
     "kernel --rows 500 2000 --iterations 20 --repeats 1",
     "metrics --repeats 3",
     "ranking_quality --folds 1",

@@ -33,3 +33,8 @@ class cached_property(Generic[Value]):
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+def computed(instance: object, name: str) -> Any:
+    """Return the value of such a property, or None if it has not been asked for."""
+    return vars(instance).get(name)

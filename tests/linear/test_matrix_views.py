@@ -10,6 +10,7 @@ from cases import make_problem
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import train
+from ranksvm.linear.views import Stored
 
 
 @st.composite
@@ -107,3 +108,15 @@ def test_training_on_a_view_is_training_on_its_rows(loss, solver, kind):
     assert seen.value == pytest.approx(copied.value, rel=2e-8)
     distance = 2 * np.sqrt(2e-8 * copied.value)  # strongly convex
     assert np.linalg.norm(seen.weights - copied.weights) <= distance
+
+
+def test_parts_share_the_product_that_comes_with_a_bound(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(30, 4)), rng.normal(size=4)
+    first, second = np.arange(20), np.arange(20, 30)
+    seen, unseen = DesignMatrix.from_array(X).views(first, second)
+    seen.dot_within(w)
+    monkeypatch.setattr(Stored, "dot", None)
+    np.testing.assert_array_equal(unseen.dot(w), DesignMatrix.from_array(X).dot_within(w)[0][20:])
+    with pytest.raises(TypeError):
+        unseen.dot(2 * w)

@@ -260,8 +260,8 @@ def test_where_a_sample_pays():
             X, QueryGroups.from_qid(None if query is None else np.arange(n) // query, n)
         )
 
-    assert size(190_000, 2) == 0
-    assert size(220_000, 2) == 20_000
+    assert size(150_000, 2) == 0
+    assert size(170_000, 2) == 20_000
     assert size(2_000_000, 2) == 40_000
     assert size(400_000, 41) == 0  # features
     assert size(400_000, 29) == 0  # memory

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from ranksvm import ConvergenceWarning, RankSVM, dump_svmlight
+from ranksvm import ConvergenceWarning, RankSVM, RankSVMCV, dump_svmlight, ranksvm_grid
 from ranksvm.cli import main
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.scales import advice_on_scales
@@ -76,6 +76,47 @@ def test_a_fit_that_falls_short_is_told():
         RankSVM(max_iter=1, tol=1e-12).fit(APART, y)
     with pytest.warns(ConvergenceWarning, match=r"increase it, or tol\)$"):
         RankSVM(max_iter=1, tol=1e-12).fit(X, y)
+
+
+def texts(caught):
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_grid_that_falls_short_is_told_once():
+    for rows, n in ((APART, 1), (X, 0)):
+        with pytest.warns(ConvergenceWarning) as caught:
+            ranksvm_grid(rows, y, Cs=[0.1, 1.0, 10.0], max_iter=1, tol=1e-12)
+        assert len(caught) == 3
+        assert ["deviations" in text for text in texts(caught)] == [n > 0, False, False]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranksvm_grid(APART, y, Cs=[0.1, 1.0])
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_cross_validation_says_so_once(refit, capsys):
+    options = {"Cs": [0.1, 1.0], "cv": 2, "refit": refit}
+    for rows, n in ((APART, 1), (X, 0)):
+        with pytest.warns(ConvergenceWarning) as caught:
+            RankSVMCV(max_iter=1, tol=1e-12, **options).fit(rows, y)
+        assert sum("deviations" in text for text in texts(caught)) == n
+        assert capsys.readouterr().err == ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            RankSVMCV(**options, verbose=1).fit(rows, y)
+        assert capsys.readouterr().err.count("note: the standard deviations") == n
+
+
+@pytest.mark.parametrize("model", [[], ["m"]])
+def test_ranksvm_cv_says_so_once(model, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    dump_svmlight("d", APART, y)
+    command = ["cv", "d", *model, "--folds", "2", "--Cs", "0.1,1,10"]
+    assert main(command) == 0
+    assert capsys.readouterr().err.count("note: the standard deviations") == 1
+    for option in (["--scale", "standard"], ["--quiet"]):
+        assert main([*command, *option]) == 0
+        assert "deviations" not in capsys.readouterr().err
 
 
 def test_the_command_line_says_so(tmp_path, capsys):

@@ -105,6 +105,8 @@ def _cv(args: argparse.Namespace) -> None:
         save_figure(display.plot().figure_, args.plot)
     if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:
         say(args, f"note: C={result.Cs[best]:g} is at an end of the grid; see --Cs")
+    if result.advice is not None and not args.model:
+        say(args, f"note: {result.advice}")
     if args.model:
         _refit(args, data, of_each[best])
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
+from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
 from ..pairs.query_columns import query_column, without_column
 from ..pairs.weights import row_weights
@@ -65,7 +66,8 @@ def ranksvm_grid(
     Warns
     -----
     ConvergenceWarning
-        For each C for which the gap did not reach `tol`.
+        For each C for which the gap did not reach `tol`; the first says, too, if the scales of the
+        features lie far apart.
 
     Examples
     --------
@@ -94,7 +96,13 @@ def ranksvm_grid(
         query_weight,
     )
     results: dict[int, SolverResult] = {}
+    is_said = False
     for place, result in solve_grid(problem, of_each, callback):
-        warn_unless_converged(shortfall(result, of_each[place], f" for C={grid[place]:g}"))
+        short = shortfall(result, of_each[place], f" for C={grid[place]:g}")
+        if short is not None and not is_said:
+            advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
+            short = with_advice(short, advice)
+            is_said = True
+        warn_unless_converged(short)
         results[place] = result
     return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)

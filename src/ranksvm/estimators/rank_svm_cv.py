@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..linear.design_matrix import DesignMatrix
-from ..linear.training import train
+from ..linear.training import shortfall, train
 from ..progress import FitCounter
 from ..selection.cross_validation import cross_validate
 from ..selection.folds import make_folds
@@ -56,7 +57,8 @@ class RankSVMCV(LinearRanker):
         Folds at a time, which share the `n_threads`; None is as many as there are threads,
         -1 as many as CPUs, -2 one less. The result is the same to the last bit.
     verbose : int, default=0
-        1 counts the trainings on standard error.
+        1 counts the trainings on standard error, and says there what is to be said of the scales of
+        the features.
 
     Attributes
     ----------
@@ -188,6 +190,8 @@ class RankSVMCV(LinearRanker):
                 n_jobs=self.n_jobs,
                 progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
             )
+            if self.verbose and result.advice is not None:
+                sys.stderr.write(f"note: {result.advice}\n")
             warn_unless_converged(result.shortfall)
             self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
             self.best_index_ = result.best(self.one_standard_error)
@@ -203,6 +207,7 @@ class RankSVMCV(LinearRanker):
                     sample_weight=rows.sample_weight,
                     query_weight=rows.query_weight,
                 )
-                warn_unless_converged(fit.shortfall)
+                is_said = result.shortfall is not None  # what is advised
+                warn_unless_converged(shortfall(fit.result, chosen) if is_said else fit.shortfall)
                 self._keep(fit, chosen)
         return self

@@ -1,10 +1,14 @@
-"""Many values of C for little more than the price of the largest: warm starts along a grid."""
+"""Many values of C for little more than the price of the largest: warm starts along a grid.
+
+What one solution leaves to the next is in `ranksvm.linear.warm_starts`; planes below ``c L(X w)``,
+multiplied, are planes for another c.
+"""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import CuttingPlanes, Iteration, SolverResult
+from .known import LastHessian
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .training import Problem
+from .solver_choice import SolverChoice
+from .training import Problem, progress_of
+from .warm_starts import WarmStart
 
 Vector = NDArray[np.float64]
+
+WARM = 1 / 3  # of the work from a cold start
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +95,36 @@ def solve_grid(
         Of the parameters solved for.
     result : SolverResult
     """
-    w0 = None
     planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads)
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
     unit = problem.objective.c / of_each[order[0]].C
+    problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
+    start = WarmStart()
     for place in order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
-        problem = problem.with_c(unit * C)
-        watch = None if callback is None else _with_C(callback, C)
-        result = problem.minimize(of_each[place], w0, watch, planes)
+        progress = progress_of(of_each[place], None if callback is None else _with_C(callback, C))
+        objective, w0 = start.ahead(problem.objective.with_c(unit * C), progress)
+        problem = replace(problem, objective=objective)
+        result = problem.solve(progress, w0, planes)
         yield place, result
-        w0 = result.weights
+        start = start.after(result, progress.best, unit * C)
+        problem = replace(problem, choice=_for_larger_C(problem.choice, result))
+
+
+def _for_larger_C(choice: SolverChoice, result: SolverResult) -> SolverChoice:
+    """Return the solvers for a larger C, which those that go first find harder still.
+
+    Those that gave up do not go first again; nor do those that took more of the work that they are
+    measured against than Newton steps take from a warm start.
+    """
+    used, last = {line.solver for line in result.history}, result.history[-1]
+    if choice.n_planes > 0 and (used != {"bundle"} or last.iteration > WARM * choice.n_planes):
+        choice = replace(choice, n_planes=0.0)
+    gave_up = not used <= {"bundle", "trust_region"}
+    if choice.n_products > 0 and (gave_up or last.n_products > WARM * choice.n_products):
+        choice = replace(choice, n_products=0.0)
+    return choice
 
 
 def grid_of(Cs: ArrayLike) -> Vector:

@@ -28,11 +28,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..lazy import cached_property
+from ..lazy import cached_property, computed
 from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
+from .known import Known, LastHessian
 from .matrix import Matrix
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
@@ -65,6 +66,10 @@ class LinearObjective:
         Rows whose objective is nearly the same.
     rows : RowSpace, optional
         Of X: where to find Newton steps for that penalty, if not by the Hessian in weight space.
+    known : Known, optional
+        What is known at some weights, for whatever c: evaluated there, it is not computed again.
+    last_hessian : LastHessian, optional
+        Keeps the Hessian that was formed last, for other weights and another c.
     """
 
     X: Matrix
@@ -74,6 +79,8 @@ class LinearObjective:
     penalty: Penalty = SQUARED_NORM
     sample: Sample | None = None
     rows: RowSpace | None = None
+    known: Known | None = None
+    last_hessian: LastHessian | None = None
 
     def with_loss(self, loss: PairLoss) -> LinearObjective:
         """Return the same objective with another loss."""
@@ -82,6 +89,10 @@ class LinearObjective:
     def with_c(self, c: float) -> LinearObjective:
         """Return the same objective with another weight of the loss."""
         return replace(self, c=c)
+
+    def knowing(self, known: Known | None) -> LinearObjective:
+        """Return the same objective, of which this is known."""
+        return replace(self, known=known)
 
     @property
     def size(self) -> int:
@@ -107,20 +118,35 @@ class LinearObjective:
     def evaluate(self, w: ArrayLike) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,)."""
         weights = np.ascontiguousarray(w, dtype=np.float64)
+        known = self.known
+        if known is not None and weights is known.weights:
+            if known.formula.equals(self.loss):
+                return LinearEvaluation(
+                    self, weights, known.scores, known.loss, known.slope(self.c)
+                )
+            return self.at(weights, known.scores)
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return self.at(weights, scores)
 
-    def upper_value(self, weights: Vector) -> float:
-        """Return ``P(w)`` from fresh scores, and not less than it is: rounding is added.
+    def upper_value(self, weights: Vector, upper_loss: float | None = None) -> float:
+        """Return ``P(w)`` from fresh scores, and not less than it is: rounding is added."""
+        loss = self.upper_loss(weights) if upper_loss is None else upper_loss
+        value = self.penalty.value(weights) + self.c * loss
+        return value * (1 + ROUNDING)
+
+    def upper_loss(self, weights: Vector) -> float:
+        """Return ``L(X w)`` from fresh scores, and not less than it is.
 
         Scores are known to within a bound e each, and so differences to within 2 e: the loss is
         that of a margin that is larger by as much, which counts pairs just beyond the kink, too.
         It costs a pass over X, and a sweep.
         """
+        known = self.known
+        if known is not None and weights is known.weights and known.upper_loss is not None:
+            return known.upper_loss
         scores, rounding = self.X.dot_within(weights, self.n_threads)
         loss = self.loss.widened(float(rounding.max())).evaluate(scores)
-        value = self.penalty.value(weights) + self.c * (loss.value + loss.rounding)
-        return value * (1 + ROUNDING)
+        return loss.value + loss.rounding
 
     def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
         """Evaluate the objective at weights whose scores are known."""
@@ -130,6 +156,12 @@ class LinearObjective:
         """Return this, with derivatives that are smooth: of the smoothed hinge for the hinge."""
         loss = self.loss.smoothed()
         return self if loss is self.loss else self.with_loss(loss)
+
+    def resumed(self) -> LinearObjective:
+        """Return this, smoothed as narrowly as where something is known, if it is smoothed."""
+        known = self.known
+        same = known is not None and type(known.formula) is type(self.loss)
+        return self if known is None or not same else self.with_loss(known.formula)
 
     def narrowed(self, ratio: float) -> LinearObjective:
         """Return this with the width of its smoothing times `ratio`."""
@@ -141,7 +173,8 @@ class LinearObjective:
         if self.sample is None:
             return None
         X, pairs = self.sample
-        return replace(self, X=X, loss=replace(self.loss, pairs=pairs), sample=None)
+        loss = replace(self.loss, pairs=pairs)
+        return replace(self, X=X, loss=loss, sample=None, known=None, last_hessian=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +246,25 @@ class LinearEvaluation:
         """How exactly the value and its bound are known."""
         return self.objective.c * self.loss.rounding
 
+    @cached_property
+    def upper_loss(self) -> float:
+        """The loss here from fresh scores, and not less than it is."""
+        return self.objective.upper_loss(self.weights)
+
+    @property
+    def known(self) -> Known:
+        """What has been computed here, for another c."""
+        loss, slope, upper_loss = self.loss, computed(self, "_slope"), computed(self, "upper_loss")
+        formula, c = self.objective.loss, self.objective.c
+        return Known(self.weights, self.scores, formula, loss, slope, c, upper_loss)
+
     def confirmed(self, enough: float) -> tuple[Vector, float]:
         """Return weights here, or a hair's breadth further out, and a confirmed value there.
 
         Where features are large and hardly regularised, pairs lie at the kink so closely that
         rounding alone makes up the loss. Weights a little longer lift them beyond it.
         """
-        weights, value = self.weights, self.objective.upper_value(self.weights)
+        weights, value = self.weights, self.objective.upper_value(self.weights, self.upper_loss)
         growth = HAIR
         while value > enough and value - self.value > 0.5 * (value - enough) and growth < 1e-3:
             longer = (1 + growth) * self.weights
@@ -364,11 +409,29 @@ class LinearEvaluation:
         self, gradient: Vector, dtype: type[np.floating] = np.float64
     ) -> NewtonSystem:
         """Form the equations of a Newton step, for standardised features or in row space."""
+        objective = self.objective
+        if objective.rows is not None:
+            loss = self._smooth_loss
+            return self._scaled_system(
+                gradient, *objective.rows.scaled_hessian(loss, objective.c, dtype)
+            )
+        hessian, scale = self.scaled_hessian(dtype)
+        if objective.last_hessian is not None:
+            objective.last_hessian.keep(hessian, scale, objective.c)
+        return self._scaled_system(gradient, hessian, scale)
+
+    def last_system(self, gradient: Vector) -> NewtonSystem | None:
+        """Return the same by the Hessian of the loss that was formed last; None if none is kept."""
+        objective = self.objective
+        last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
+        return None if last is None else self._scaled_system(gradient, *last)
+
+    def _scaled_system(
+        self, gradient: Vector, hessian: NDArray[np.float64], scale: Vector
+    ) -> NewtonSystem:
         rows = self.objective.rows
         if rows is None:
-            hessian, scale = self.scaled_hessian(dtype)
             return NewtonSystem(hessian, scale * gradient, lambda y: scale * y)
-        hessian, scale = rows.scaled_hessian(self._smooth_loss, self.objective.c, dtype)
         projected = scale * rows.from_weights(gradient)
         return NewtonSystem(hessian, projected, lambda y: rows.to_weights(scale * y))
 

@@ -48,6 +48,11 @@ def advice_on_scales(X: Matrix, n_threads: int = 1) -> str | None:
     )
 
 
+def with_advice(shortfall: str | None, advice: str | None) -> str | None:
+    """Return what a training fell short of, and what may be the cause, as far as there are."""
+    return shortfall if shortfall is None or advice is None else f"{shortfall}; {advice}"
+
+
 def _ratio(sizes: NDArray[np.float64]) -> float:
     """Return how many times the largest is as large as the smallest, zeros apart."""
     some = sizes[sizes > 0]

@@ -41,7 +41,7 @@ INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
-LARGEST_SHARE, NUMBERS_PER_ROW = 0.1, 2  # of a sample, in shares and rows of all data
+LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
@@ -49,7 +49,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     assert isinstance(objective, LinearObjective)
     assert objective.rows is not None
     progress = progress or Progress()
-    if w0.any():
+    if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and listed:

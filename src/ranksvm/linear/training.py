@@ -21,7 +21,7 @@ from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .row_space import RowSpace
 from .samples import draw_sample
-from .scales import advice_on_scales
+from .scales import advice_on_scales, with_advice
 from .solver_choice import SolverChoice, choose_solver, sample_size
 
 Vector = NDArray[np.float64]
@@ -96,9 +96,7 @@ def train(
     start = None if w0 is None else w0.at(X.columns)
     result = problem.minimize(parameters, start, callback)
     advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
-    short = shortfall(result, parameters)
-    if short is not None and advice is not None:
-        short += f"; {advice}"
+    short = with_advice(shortfall(result, parameters), advice)
     return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns, advice)
 
 
@@ -123,10 +121,6 @@ class Problem:
         """Number of queries, with and without preference pairs."""
         return self.objective.loss.pairs.groups.n_queries
 
-    def with_c(self, c: float) -> Problem:
-        """Return the same problem with another weight of the loss."""
-        return replace(self, objective=self.objective.with_c(c))
-
     def minimize(
         self,
         parameters: Parameters,
@@ -134,14 +128,17 @@ class Problem:
         callback: Callback | None = None,
         planes: CuttingPlanes | None = None,
     ) -> SolverResult:
-        """Solve, for the `parameters` that say when to stop.
+        """Solve, for the `parameters` that say when to stop."""
+        return self.solve(progress_of(parameters, callback), w0, planes)
+
+    def solve(
+        self, progress: Progress, w0: Vector | None = None, planes: CuttingPlanes | None = None
+    ) -> SolverResult:
+        """Solve, and leave the record of it in `progress`.
 
         A solver that has stalled may have been led astray by scores that had drifted. So it goes on
         from fresh ones, as long as that brings the gap down.
         """
-        progress = Progress(
-            parameters.tol, parameters.epsilon * parameters.C, parameters.max_iter, callback
-        )
         objective = self.objective
         start = np.zeros(objective.size) if w0 is None else w0
         if planes is None:
@@ -151,9 +148,15 @@ class Problem:
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             result = self.choice.minimize(objective, start, progress, planes)
             while result.status is Status.STALLED and result.dual_gap < 0.5 * gap:
-                gap = result.dual_gap
+                gap, objective = result.dual_gap, replace(objective, known=None)
                 result = self.choice.minimize(objective, result.weights, progress, planes)
         return result
+
+
+def progress_of(parameters: Parameters, callback: Callback | None) -> Progress:
+    """Return an empty record, and when to stop."""
+    epsilon = parameters.epsilon * parameters.C
+    return Progress(parameters.tol, epsilon, parameters.max_iter, callback)
 
 
 def make_problem(

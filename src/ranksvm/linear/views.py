@@ -228,11 +228,16 @@ class LastProduct:
         self._last: tuple[Vector, Vector] | None = None
         self._X = X
         self.rows_in_a_sum: int = X.rows_in_a_sum
-        self.dot_within = X.dot_within
         self.t_dot = X.t_dot
         self.t_dot_squares = X.t_dot_squares
         self.gather = X.gather
         self.sparse_rows = X.sparse_rows
+
+    def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return ``X @ w``, to be left as it is, and a bound of the rounding of each element."""
+        scores, bound = self._X.dot_within(w, n_threads)
+        self._last = w.copy(), scores
+        return scores, bound
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``, to be left as it is."""

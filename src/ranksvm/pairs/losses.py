@@ -174,6 +174,15 @@ class PairLoss(ABC):
     def evaluate(self, scores: ArrayLike) -> LossEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
 
+    def equals(self, other: PairLoss) -> bool:
+        """Say whether another is the same function of scores."""
+        return (
+            type(self) is type(other)
+            and self.pairs is other.pairs
+            and self.margin == other.margin
+            and self.smoothing_width == other.smoothing_width
+        )
+
     def widened(self, reach: float) -> PairLoss:
         """Return this loss with a larger margin: no less than this one is at scores so near."""
         return replace(self, margin=self.margin + 2 * reach)

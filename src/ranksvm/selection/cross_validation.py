@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.grid import solve_grid
 from ..linear.parameters import Parameters
+from ..linear.scales import advice_on_scales, with_advice
 from ..solvers import Status
 from ..threads import resolve_threads
 from .fold_scores import FoldScores
@@ -26,6 +27,7 @@ from .runner import FoldRunner
 from .scoring import Scoring
 
 Vector = NDArray[np.float64]
+_Measured: TypeAlias = tuple[float, float, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,14 @@ class CrossValidation(FoldScores):
         The relative duality gap that training reached.
     shortfall : str or None
         How many trainings did not converge, and what to do; None if all did.
+    advice : str or None
+        On the scales of the features (`ranksvm.linear.scales`).
     """
 
     Cs: Vector
     dual_gaps: NDArray[np.float64]
     shortfall: str | None = None
+    advice: str | None = None
 
     def best(self, one_standard_error: bool = False) -> int:
         """Return the place of the C with the best mean; of equal ones, the smallest.
@@ -100,34 +105,41 @@ def cross_validate(
     runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]
 
-    def solve(k: int) -> list[tuple[float, float, bool]]:
+    def solve(k: int) -> tuple[list[_Measured], str | None]:
         return _solve_fold(runner, of_each, k, progress or (lambda: None))
 
     with runner.threads() as each_fold:
-        results = np.array(each_fold(solve))
+        of_folds = each_fold(solve)
+    results = np.array([of_fold for of_fold, _ in of_folds])
     scores, gaps, converged = np.moveaxis(results, -1, 0)
+    advice = next((advice for _, advice in of_folds if advice is not None), None)
+    short = _shortfall(gaps, converged > 0, of_each[0].tol)
     return CrossValidation(
         runner.by_fold(scores),
         np.array([one.C for one in of_each]),
         runner.by_fold(gaps),
-        _shortfall(gaps, converged > 0, of_each[0].tol),
+        with_advice(short, advice),
+        advice,
     )
 
 
 def _solve_fold(
     runner: FoldRunner, of_each: Sequence[Parameters], k: int, progress: Callable[[], object]
-) -> list[tuple[float, float, bool]]:
-    """Return score, gap and whether that is small enough, for each C."""
+) -> tuple[list[_Measured], str | None]:
+    """Return score, gap and whether that is small enough, for each C; and advice on scales."""
     train, validation = runner.folds[k]
     seen, unseen = runner.rows.X.views(train, validation)
     problem = runner.rows.problem(seen, train, min(of_each, key=attrgetter("C")))
     measure = runner.scorer(k)
-    results = [(np.nan, np.nan, False)] * len(of_each)
+    results: list[_Measured] = [(np.nan, np.nan, False)] * len(of_each)
+    weights, score = None, np.nan
     for place, result in solve_grid(problem, of_each, runner.stopped):
-        score = measure(unseen.dot(result.weights, problem.objective.n_threads))
+        if result.weights is not weights:
+            weights = result.weights
+            score = measure(unseen.dot(weights, problem.objective.n_threads))
         results[place] = score, result.dual_gap, result.status is Status.CONVERGED
         progress()
-    return results
+    return results, advice_on_scales(problem.objective.X, problem.objective.n_threads)
 
 
 def _shortfall(gaps: NDArray[np.float64], converged: NDArray[np.bool_], tol: float) -> str | None:

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from .cholesky import ScaledCholesky
 from .line_search import line_search
-from .protocols import Evaluation, Objective, Trial
+from .protocols import Evaluation, NewtonSystem, Objective, Trial
 from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
+
+GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 
 
 def newton(
@@ -46,8 +48,10 @@ def newton(
     progress = progress or Progress()
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
-    current = continuation.start(objective.evaluate(w0), progress.lower_bound)
+    current = continuation.start(objective.resumed().evaluate(w0), progress.lower_bound)
     status = progress.record(current, 0.0)
+    if status is None:
+        current, status = _by_last_hessian(current, progress)
     trial: Trial[Evaluation] | None = None
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     while status is None:
@@ -84,7 +88,36 @@ def newton_step(
 
     The Hessian is that of the evaluation, or of a `model` of it.
     """
-    system = (model or evaluation).newton_system(evaluation.gradient, dtype)
+    return _solve((model or evaluation).newton_system(evaluation.gradient, dtype))
+
+
+def is_gain(before: Evaluation, there: Evaluation) -> bool:
+    """Say whether a step by a Hessian that is not the exact one has served."""
+    return (
+        GAIN_OF_GAP * there.absolute_gap <= before.absolute_gap
+        or GAIN_OF_SLOPE * there.distance <= before.distance
+    )
+
+
+def _by_last_hessian(current: Evaluation, progress: Progress) -> tuple[Evaluation, Status | None]:
+    """Step by the Hessian of a problem nearby, if one is kept, as long as that serves."""
+    status, serves = None, True
+    while status is None and serves and not current.smoothing > 0:
+        system = current.last_system(current.gradient)
+        direction = None if system is None else _solve(system)
+        if direction is None:
+            break
+        trial, n_trials = line_search(current.along(direction))
+        progress.n_evaluations += n_trials
+        if trial is None:
+            break
+        serves = is_gain(current, trial.evaluation)
+        current = trial.evaluation
+        status = progress.record(current, trial.step)
+    return current, status
+
+
+def _solve(system: NewtonSystem) -> Vector | None:
     hessian, gradient, to_weights = system
     factor = ScaledCholesky.of(hessian)
     if factor is None:

@@ -118,6 +118,9 @@ class Evaluation(Point, Protocol):
     def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
         """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
 
+    def last_system(self, gradient: Vector) -> NewtonSystem | None:
+        """Return the same by a Hessian that was formed for a problem nearby; None if none is."""
+
     def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
@@ -181,6 +184,9 @@ class Objective(CountsPasses, Protocol):
 
     def narrowed(self, ratio: float) -> Objective:
         """Return this with the width of its smoothing multiplied by `ratio`."""
+
+    def resumed(self) -> Objective:
+        """Return this, smoothed as narrowly as the solution of a problem nearby left it."""
 
     @property
     def sampled(self) -> Objective | None:

@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from .automatic import SmoothSolver
 from .line_search import line_search
-from .newton import newton, newton_step
+from .newton import is_gain, newton, newton_step
 from .protocols import Evaluation, Objective, Trial
-from .result import Progress, SolverResult
+from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
-GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 
 
 def samples_first(
@@ -37,10 +36,12 @@ def samples_first(
 ) -> SolverResult:
     """Minimise by Newton steps of a sample as long as they serve, and then by another solver.
 
-    1. Minimise on the sample, and go on from there, unless `w0` is better.
-    2. Step by the Hessian of the sample at the present weights, with a line search.
-    3. Where a step does not bring the gap down well, the fallback takes over, at the best point so
-       far and with the lower bound that has been reached.
+    1. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
+       unless that is zero.
+    2. Where a step does not bring the gap down well, or there was none, minimise on the sample, and
+       step from there.
+    3. Where that does not serve either, the fallback takes over, at the best point so far and with
+       the lower bound that has been reached.
 
     Parameters
     ----------
@@ -59,15 +60,25 @@ def samples_first(
     if objective.sampled is None:
         return fallback(objective, w0, progress)
     progress.begin("samples", objective)
-    continuation = Continuation()
-    status, current = None, None
+    continuation, status = Continuation(), None
     if w0.any():
-        current = continuation.start(objective.evaluate(w0), progress.lower_bound)
-        status = progress.record(current, 0.0)
-    there = None if status is not None else _optimum_of_sample(objective, w0, progress)
-    if there is not None and (current is None or there.value < current.value):
-        current, status = there, progress.record(there, 0.0)
-    del there  # and its scores, once they are behind
+        resumed, bound = objective.resumed(), progress.lower_bound
+        status = _steps(continuation.start(resumed.evaluate(w0), bound), continuation, progress)
+    if status is None:
+        status = _steps(_optimum_of_sample(objective, w0, progress), continuation, progress)
+    if status is not None:
+        return progress.result(status)
+    return fallback(objective, w0 if progress.best is None else progress.best.weights, progress)
+
+
+def _steps(
+    current: Evaluation | None, continuation: Continuation, progress: Progress
+) -> Status | None:
+    """Step from here as long as that serves; return a status if this is the end.
+
+    Nobody else holds on to the first evaluation, and its scores, once they are behind.
+    """
+    status = None if current is None else progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
     while status is None and current is not None:
         before = continuation.refine(current, progress.target, trial)
@@ -75,24 +86,27 @@ def samples_first(
         current = None
         if trial is not None:
             status = progress.record(trial.evaluation, trial.step)
-            current = trial.evaluation if _is_gain(before, trial.evaluation) else None
-    if status is not None:
-        return progress.result(status)
-    return fallback(objective, w0 if progress.best is None else progress.best.weights, progress)
+            current = trial.evaluation if is_gain(before, trial.evaluation) else None
+    return status
 
 
 def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> Evaluation | None:
-    """Return the objective at the optimum of the sample, smoothed as widely; None if that fails."""
+    """Return the objective at the optimum of the sample, smoothed as widely.
+
+    None if that fails, or is no better than the best so far.
+    """
     sampled = objective.sampled
     assert sampled is not None
     tol, max_iter = max(progress.tol, SAMPLE_TOL), max(progress.max_iter, 1)
     of_sample = Progress(tol, progress.epsilon, max_iter)
-    weights = newton(sampled, w0, of_sample).weights
+    start = w0 if progress.best is None else progress.best.weights
+    weights = newton(sampled, start, of_sample).weights
     if not np.isfinite(weights).all() or of_sample.best is None:
         return None
     progress.n_evaluations += bool(progress.history)
     there = objective.narrowed(of_sample.best.width).evaluate(weights)
-    return there if np.isfinite(there.absolute_gap) else None
+    is_best = progress.best is None or there.value < progress.best.value
+    return there if is_best and np.isfinite(there.absolute_gap) else None
 
 
 def _step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
@@ -104,10 +118,3 @@ def _step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
     trial, n_trials = line_search(current.along(direction))
     progress.n_evaluations += n_trials
     return trial
-
-
-def _is_gain(before: Evaluation, there: Evaluation) -> bool:
-    return (
-        GAIN_OF_GAP * there.absolute_gap <= before.absolute_gap
-        or GAIN_OF_SLOPE * there.distance <= before.distance
-    )

@@ -1,0 +1,72 @@
+"""What is known at some weights, for every weight c of the loss.
+
+``L(X w)``, its gradient g and ``X'g`` do not depend on c. So where the solution for one c starts
+from that for another, value, gradient and certificate are there already; and if it ends where it
+began, the value is confirmed, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pairs.losses import LossEvaluation, PairLoss
+from ..pairs.sweeps import Scores
+
+Vector = NDArray[np.float64]
+
+LEAST_KEPT, MOST_KEPT = 32, 2048  # weights: few make a Hessian that is cheap, many a large one
+
+
+class Known(NamedTuple):
+    """What an evaluation leaves to those at the same weights.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+    scores : array of shape (n_samples,)
+    formula : PairLoss
+    loss : LossEvaluation
+        Of the formula, at the scores.
+    slope_there : ndarray of shape (n_features,) or None
+        ``c X'g`` for the gradient g of the loss, if it has been asked for.
+    c : float
+    upper_loss : float or None
+        As `LinearObjective.upper_loss` gives it, likewise.
+    """
+
+    weights: Vector
+    scores: Scores
+    formula: PairLoss
+    loss: LossEvaluation
+    slope_there: Vector | None
+    c: float
+    upper_loss: float | None
+
+    def slope(self, c: float) -> Vector | None:
+        """Return ``c X'g`` for another c, if it is known for one."""
+        there = self.slope_there
+        return there if there is None or c == self.c else c / self.c * there
+
+
+class LastHessian:
+    """The Hessian that was formed last, for steps with another c from weights nearby."""
+
+    def __init__(self) -> None:
+        self._held: tuple[NDArray[np.float64], Vector, float] | None = None
+
+    def keep(self, hessian: NDArray[np.float64], scale: Vector, c: float) -> None:
+        """Keep ``diag(scale) (I + c X'HX) diag(scale)``, unless it is large."""
+        if LEAST_KEPT <= len(hessian) <= MOST_KEPT:
+            self._held = hessian.copy(), scale, c
+
+    def of(self, c: float) -> tuple[NDArray[np.float64], Vector] | None:
+        """Return it for another c, and the scale; None if there is none."""
+        if self._held is None:
+            return None
+        hessian, scale, former = self._held
+        hessian = c / former * hessian
+        hessian[np.diag_indices_from(hessian)] += (1 - c / former) * scale**2
+        return hessian, scale

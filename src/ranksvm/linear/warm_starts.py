@@ -1,0 +1,92 @@
+"""Warm starts: what the solutions for smaller C tell of the next.
+
+The solution w(c) moves smoothly with log c. So from those for the last two values, the line
+through them (:eq:`ahead`)::
+
+    w(c_k) + t (w(c_k) - w(c_{k-1})),    t about log(c_{k+1} / c_k) / log(c_k / c_{k-1}),
+
+leads towards the next. Its scores are known as far as theirs are, so that the least value along it
+is found by sweeps alone, without a pass over X; and if the last solution still has the gap that is
+asked for, nothing is computed at all (`ranksvm.linear.known`). From there on,
+
+- Newton's method begins with the Hessian that was formed last, as long as that serves,
+- a smoothed hinge begins as narrow as the last solution left it.
+
+Starts say how soon an optimum is reached, and nothing else: gaps are those of each C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solvers import Progress, SolverResult
+from ..solvers.line_search import line_search
+from ..solvers.protocols import Point
+from .known import Known
+from .objective import LinearEvaluation, LinearObjective
+
+Vector = NDArray[np.float64]
+
+
+class _Solution(NamedTuple):
+    known: Known
+    c: float
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where to begin: at the last solution, or beyond it, seen from the one before.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,) or None
+        Of the last solution; None if there is none.
+    last, before : solution or None
+        The last two, with what is known there.
+    """
+
+    weights: Vector | None = None
+    last: _Solution | None = None
+    before: _Solution | None = None
+
+    def ahead(
+        self, objective: LinearObjective, progress: Progress
+    ) -> tuple[LinearObjective, Vector | None]:
+        """Return an objective of a larger c that knows where to begin, and the weights there."""
+        if self.last is None:
+            return objective.knowing(None), self.weights
+        objective = objective.knowing(self.last.known)
+        here = objective.with_loss(self.last.known.formula).evaluate(self.last.known.weights)
+        there = None if here.duality_gap <= progress.tol else self._best_ahead(here, progress)
+        if there is None:
+            return objective, here.weights
+        return objective.knowing(there.known), there.weights
+
+    def _best_ahead(self, here: LinearEvaluation, progress: Progress) -> LinearEvaluation | None:
+        c, last, before = here.objective.c, self.last, self.before
+        if last is None or before is None or not before.c < last.c < c:
+            return None
+        further = np.log(c / last.c) / np.log(last.c / before.c)
+        direction = further * (last.known.weights - before.known.weights)
+        image = further * (last.known.scores - before.known.scores)
+        trial, n_trials = line_search(here.along(direction, image))
+        progress.n_evaluations += n_trials
+        # The squared hinge has no less at its optimum; beyond, hardly any pair is left that curves.
+        least_loss = 0.5 * (last.c / c) ** 2 * here.loss.value
+        if trial is None or trial.evaluation.loss.value < least_loss:
+            return None
+        return trial.evaluation
+
+    def after(self, result: SolverResult, best: Point | None, c: float) -> WarmStart:
+        """Return where to begin after a solution, for c, whose evaluation is the best one met."""
+        assert isinstance(best, LinearEvaluation)
+        weights, last = result.weights, self.last
+        if last is not None and weights is last.known.weights:
+            return WarmStart(weights, _Solution(last.known, c), self.before)
+        if weights is not best.weights:  # a hair's breadth further out
+            return WarmStart(weights)
+        return WarmStart(weights, _Solution(best.known, c), last)

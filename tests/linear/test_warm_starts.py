@@ -1,0 +1,214 @@
+"""Warm starts along a grid of C: what is known is true, and what is found as good as cold."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+import reference
+from ranksvm import ConvergenceWarning, RankSVM, ranksvm_grid
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.grid import solve_grid
+from ranksvm.linear.known import LEAST_KEPT, LastHessian
+from ranksvm.linear.objective import LinearObjective
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import SolverChoice
+from ranksvm.linear.training import make_problem
+from ranksvm.names import LOSSES
+from ranksvm.pairs.losses import Hinge, SquaredHinge
+
+CS = np.logspace(-3, 3, 9)
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def rows(seed, n, d, kind="noisy"):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    if kind == "scaled":
+        X *= 10.0 ** rng.uniform(-2, 2, d)
+    if kind == "repeated":
+        X = X[rng.integers(0, n // 3, n)]
+    utility = X @ rng.normal(size=d) / X.std()
+    if kind != "separable":
+        utility = utility + np.std(utility) * rng.normal(size=n)
+    y = np.digitize(utility, np.quantile(utility, [0.4, 0.7, 0.9]))
+    return X, y, np.sort(rng.integers(0, 6, n))
+
+
+def objective_of(loss, X, y, qid, c=0.5):
+    parameters = Parameters(C=c, loss=loss, normalize=None)
+    return make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters).objective
+
+
+def exact(loss, X, y, qid, C, coef):
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), C, "documents")
+    of_loss = reference.hinge_objective if loss == "hinge" else reference.objective
+    return of_loss(pairs, X, coef)
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["noisy", "scaled", "repeated", "separable"])
+@pytest.mark.parametrize(
+    ("solver", "n", "d"),
+    [
+        ("auto", 150, LEAST_KEPT + 8),
+        ("newton", 150, LEAST_KEPT + 8),
+        ("trust_region", 150, LEAST_KEPT + 8),
+        ("auto", 40, 90),
+        ("row_space", 40, 90),
+    ],
+)
+def test_each_solution_is_as_good_as_a_cold_one(loss, kind, solver, n, d):
+    X, y, qid = rows(1, n, d, kind)
+    options = {"loss": loss, "solver": solver, "tol": 1e-4}
+    layout = csr_matrix if kind == "repeated" else np.ascontiguousarray
+    grid = ranksvm_grid(layout(X), y, qid, CS, **options)
+    assert set(grid.statuses) == {"converged"}
+    assert np.all(grid.dual_gaps <= 1e-4)
+    for C, coef, value, gap in zip(CS, grid.coefs, grid.objectives, grid.dual_gaps, strict=True):
+        with warnings.catch_warnings():  # the grid gets further than some
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            cold = RankSVM(C, **options).fit(X, y, qid)
+        assert exact(loss, X, y, qid, C, coef) <= value * (1 + 1e-11)
+        assert value * (1 - gap) <= cold.objective_ * (1 + 1e-11)
+        assert cold.objective_ * (1 - cold.dual_gap_) <= value * (1 + 1e-11)
+
+
+@every_loss
+@given(seed=st.integers(0, 99), c=st.floats(1e-6, 1e6), more=st.floats(1, 1e6))
+def test_what_is_known_is_what_would_be_computed(loss, seed, c, more):
+    X, y, qid = rows(seed, 30, 3, ["noisy", "scaled", "repeated"][seed % 3])
+    objective = objective_of(loss, X, y, qid, c).smoothed().narrowed(0.1)
+    w = np.random.default_rng(seed).normal(size=3)
+    here = objective.evaluate(w)
+    assert here.lower_bound <= here.upper_loss * c + 0.5 * w @ w
+    other = objective.with_c(c * more)
+    knowing, fresh = other.knowing(here.known).evaluate(w), other.evaluate(w)
+    assert knowing.value == fresh.value
+    assert knowing.objective.upper_value(w) == other.upper_value(w)
+    size = np.abs(w) + np.abs(fresh.gradient - w)
+    np.testing.assert_array_less(np.abs(knowing.gradient - fresh.gradient), 1e-12 * size + 1e-300)
+    assert knowing.lower_bound == pytest.approx(fresh.lower_bound, rel=1e-9, abs=1e-9 * fresh.value)
+    passes = other.n_passes
+    assert other.knowing(here.known).evaluate(w).duality_gap == knowing.duality_gap
+    assert other.knowing(here.known).upper_value(w) == knowing.objective.upper_value(w)
+    assert other.n_passes == passes
+
+
+def test_another_loss_takes_the_scores_alone():
+    X, y, qid = rows(0, 30, 3)
+    hinge = objective_of("hinge", X, y, qid)
+    w = np.ones(3)
+    for formula in (hinge.loss, hinge.loss.smoothed(), SquaredHinge(hinge.loss.pairs)):
+        known = hinge.with_loss(formula).evaluate(w).known
+        for other in (
+            hinge.loss,
+            hinge.loss.smoothed(0.3),
+            SquaredHinge(hinge.loss.pairs),
+            Hinge(hinge.loss.pairs, 2.0),
+        ):
+            knowing = replace(hinge, loss=other, known=known)
+            passes = hinge.n_passes
+            assert knowing.evaluate(w).value == hinge.with_loss(other).at(w, known.scores).value
+            assert hinge.n_passes == passes
+            assert knowing.evaluate(1.0 * w).value == knowing.evaluate(w).value
+            assert hinge.n_passes == passes + 1  # equal weights are not the same
+
+
+@every_loss
+def test_known_scores_that_are_wrong_do_not_make_a_certificate_wrong(loss):
+    X, y, qid = rows(2, 60, 4)
+    parameters = Parameters(C=1.0, loss=loss, tol=1e-6)
+    problem = make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters)
+    optimum = problem.minimize(parameters)
+    here = problem.objective.evaluate(optimum.weights)
+    drifted = replace(here, scores=here.scores * 0.9)
+    drifted = replace(drifted, loss=problem.objective.loss.evaluate(drifted.scores))
+    led_astray = replace(problem, objective=problem.objective.knowing(drifted.known))
+    result = led_astray.minimize(parameters, optimum.weights)
+    assert exact(loss, X, y, qid, 1.0, result.weights) <= result.value * (1 + 1e-12)
+    assert result.value * (1 - result.dual_gap) <= optimum.value
+    assert result.dual_gap <= 1e-6
+
+
+@pytest.mark.parametrize("c", [1e-3, 0.5, 1e4])
+def test_the_last_hessian_for_another_c(c):
+    X, y, qid = rows(3, 150, LEAST_KEPT)
+    objective = objective_of("squared_hinge", X, y, qid)
+    objective = replace(objective, last_hessian=LastHessian())
+    there = objective.evaluate(np.zeros(LEAST_KEPT))
+    assert there.last_system(there.gradient) is None
+    there.newton_system(there.gradient, np.float64)
+    other = objective.with_c(c).evaluate(np.zeros(LEAST_KEPT))
+    last = other.last_system(other.gradient)
+    expected = replace(other, objective=replace(other.objective, last_hessian=None))
+    expected = expected.newton_system(other.gradient, np.float64)
+    np.testing.assert_allclose(last.hessian, expected.hessian, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(last.gradient, expected.gradient)
+
+
+def test_few_weights_make_no_last_hessian():
+    kept = LastHessian()
+    kept.keep(np.eye(LEAST_KEPT - 1), np.ones(LEAST_KEPT - 1), 1.0)
+    assert kept.of(1.0) is None
+
+
+@every_loss
+def test_a_solution_that_does_for_the_next_C_costs_nothing(loss):
+    X, y, qid = rows(4, 150, 5)
+    options = {"loss": loss, "solver": "newton", "tol": 0.05}
+    close = 1.001 ** np.arange(8)
+    grid = ranksvm_grid(X, y, qid, close, **options)
+    passes = [history[-1].n_passes for history in grid.histories]
+    assert passes.count(0) >= 4
+    for C, coef, value in zip(close, grid.coefs, grid.objectives, strict=True):
+        assert exact(loss, X, y, qid, C, coef) <= value * (1 + 1e-12)
+    assert np.all(grid.dual_gaps <= 0.05)
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["noisy", "separable"])
+def test_solutions_take_fewer_steps_than_alone(loss, kind):
+    X, y, qid = rows(5, 200, LEAST_KEPT, kind)
+    options = {"loss": loss, "solver": "newton"}
+    close = np.logspace(-3, 3, 13)
+    grid = ranksvm_grid(X, y, qid, close, **options)
+    products = sum(history[-1].n_products for history in grid.histories)
+    alone = [RankSVM(C, **options).fit(X, y, qid).history_[-1].n_products for C in close]
+    assert products < 0.6 * sum(alone)
+
+
+@pytest.mark.parametrize(
+    ("loss", "first", "work", "stays"),
+    [
+        ("hinge", "bundle", 5.0, False),
+        ("hinge", "bundle", 1e6, True),
+        ("squared_hinge", "trust_region", 5.0, False),
+        ("squared_hinge", "trust_region", 1e6, True),
+    ],
+)
+def test_what_goes_first_goes_first_again_while_it_is_quick(loss, first, work, stays):
+    X, y, qid = rows(6, 600, 10)
+    parameters = Parameters(C=1e-2, loss=loss, tol=1e-4)
+    problem = make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters)
+    works = {"n_planes": work} if first == "bundle" else {"n_products": work}
+    choice = SolverChoice("newton", loss == "hinge", **works)
+    of_each = [replace(parameters, C=C) for C in (1e-2, 1.0, 100.0)]
+    results = dict(solve_grid(replace(problem, choice=choice), of_each))
+    assert results[0].history[0].solver == first
+    for place in (1, 2):
+        used = {line.solver for line in results[place].history}
+        assert used == {first if stays else "newton"}
+        assert results[place].dual_gap <= 1e-4
+
+
+def test_starts_say_nothing_of_the_objective():
+    X, y, qid = rows(7, 30, 3)
+    objective = objective_of("squared_hinge", X, y, qid)
+    assert isinstance(objective, LinearObjective)
+    assert objective.known is None
+    assert objective.last_hessian is None
