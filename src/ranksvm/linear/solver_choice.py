@@ -39,6 +39,7 @@ MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
+LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
 LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
@@ -168,7 +169,7 @@ def choose_solver(
     direct, cost = _explicit(X, costs, kinks, digits)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
-    n_products = cost / costs.product
+    n_products = cost / costs.product * (LATE if direct == "row_space" else 1)
     if not kinks:
         choice = SolverChoice(direct, kinks)
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
