@@ -19,6 +19,7 @@ from ranksvm.linear.objective import LinearEvaluation, LinearObjective
 from ranksvm.pairs.losses import SmoothEvaluation
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.pairs.rounding import ROUNDING
+from ranksvm.pairs.sweeps import LastSweep
 from ranksvm.solvers.line_search import line_search
 
 SMALLEST_DECREMENT = 1e-6
@@ -51,6 +52,7 @@ class ExplicitPairs:
     """The squared hinge loss by its pairs, listed: behind the same face as those of the library."""
 
     n_threads = 1
+    smoothing_width = 1.0
     asarray = staticmethod(np.asarray)
 
     def __init__(self, y: np.ndarray, groups: QueryGroups) -> None:
@@ -58,6 +60,7 @@ class ExplicitPairs:
         rows = np.stack([graph.upper, graph.lower], axis=1).ravel()
         signs = np.tile([1.0, -1.0], len(graph))
         ends = np.arange(0, len(rows) + 1, 2)
+        self.last_sweep = LastSweep()
         self.A = sparse.csr_matrix((signs, rows, ends), (len(graph), len(y)))
 
     def evaluate(self, scores: np.ndarray) -> SmoothEvaluation:
@@ -69,10 +72,14 @@ class ExplicitPairs:
         return SmoothEvaluation(
             value=value,
             gradient=gradient,
-            offset=value - float(gradient @ scores),
+            offset=2 * float(slack.sum()) - value,
             rounding=ROUNDING * value,
+            gradient_norm=float(np.linalg.norm(gradient)),
+            gradient_rounding=ROUNDING * float(np.linalg.norm(abs(A).T @ slack)),
+            quadratic=value,
+            largest_multiple=np.inf,
             pairs=self,
-            sweep=ActivePairs(A),
+            make_sweep=lambda: ActivePairs(A),
             curvature=2.0,
         )
 

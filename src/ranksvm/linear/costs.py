@@ -26,7 +26,7 @@ GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored value
 PAIR = 60.0  # of an interior-point step
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
-STEP, PRODUCT = 2e5, 2e4  # whatever the data are
+STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 
