@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.losses import PairLoss, SmoothEvaluation
 from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs, Scores
 from .occurring import Columns
 
 Vector = NDArray[np.float64]
+
+
+class Derivatives(NamedTuple):
+    """The derivatives of a loss by the weights.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (n_features,)
+        ``X'g``.
+    rounding : float
+        What its sums may lose, relative to the absolute values of their terms.
+    hessian : ndarray of shape (n_features, n_features), or None
+        ``Z' H Z`` for X standardised and the Hessian H of the loss, if it is known.
+    dtype : numpy.float32, numpy.float64 or None
+        The precision of its products.
+    """
+
+    gradient: Vector
+    rounding: float
+    hessian: NDArray[np.float64] | None = None
+    dtype: type[np.floating] | None = None
+
+
+class FullStep(NamedTuple):
+    """The image ``X p`` of a direction, but for what all rows share, and what is at its end."""
+
+    image: Scores
+    scores: Scores
+    loss: SmoothEvaluation
+    derivatives: Derivatives
 
 
 class Matrix(Protocol):
@@ -87,6 +117,20 @@ class Matrix(Protocol):
         """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of the loss.
 
         `dtype` is the precision of the products, numpy.float32 or numpy.float64.
+        """
+
+    def full_step(
+        self,
+        loss: PairLoss,
+        scores: Scores,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        n_threads: int = 1,
+    ) -> FullStep | None:
+        """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
+
+        The Hessian is that of `hessian`, standardised; for no `dtype` there is none. Where X and
+        the queries do not allow this, the result is None, and nothing has been read.
         """
 
     def centered(self) -> Matrix:

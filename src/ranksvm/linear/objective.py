@@ -33,7 +33,7 @@ from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
-from .matrix import Matrix
+from .matrix import Derivatives, Matrix
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 from .samples import Sample
@@ -146,15 +146,15 @@ class LinearEvaluation:
     scores : array of shape (n_samples,)
         Where the loss lives.
     loss : LossEvaluation
-    known_slope : ndarray of shape (n_features,) or None
-        The gradient ``c X'g`` of the loss by the weights, if a pass over X has brought it already.
+    known : Derivatives or None
+        Those of the loss by the weights, if a pass over X has brought them already.
     """
 
     objective: LinearObjective
     weights: Vector
     scores: Scores
     loss: LossEvaluation
-    known_slope: Vector | None = None
+    known: Derivatives | None = None
 
     @cached_property
     def value(self) -> float:
@@ -162,11 +162,16 @@ class LinearEvaluation:
         return self.objective.penalty.value(self.weights) + self.objective.c * self.loss.value
 
     @cached_property
+    def _derivatives(self) -> Derivatives:
+        if self.known is not None:
+            return self.known
+        X = self.objective.X
+        gradient = X.t_dot(self.loss.gradient, self.objective.n_threads)
+        return Derivatives(gradient, X.rounding_of_sums)
+
+    @cached_property
     def _slope(self) -> Vector:
-        if self.known_slope is not None:
-            return self.known_slope
-        X, c = self.objective.X, self.objective.c
-        return c * X.t_dot(self.loss.gradient, self.objective.n_threads)
+        return self.objective.c * self._derivatives.gradient
 
     @cached_property
     def gradient(self) -> Vector:
@@ -196,7 +201,7 @@ class LinearEvaluation:
     @cached_property
     def _noise(self) -> float:
         """How exactly the slope is known, in grains of the objective."""
-        of_sums = self.objective.X.rounding_of_sums * self.loss.gradient_norm
+        of_sums = self._derivatives.rounding * self.loss.gradient_norm
         return self.objective.c * (of_sums + self.loss.gradient_rounding)
 
     @property
@@ -261,7 +266,7 @@ class LinearEvaluation:
     def foreseen(self, ratio: float) -> LinearEvaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so."""
         loss = self.objective.loss.foreseen(self._smooth_loss, self.scores, ratio)
-        return replace(self, loss=loss, known_slope=None)
+        return replace(self, loss=loss, known=None)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
@@ -286,6 +291,11 @@ class LinearEvaluation:
         product += objective.penalty.curvature(self.weights) * p
         return product
 
+    def with_derivatives(self, dtype: type[np.floating]) -> LinearEvaluation:
+        """Return this with gradient and Hessian known, where one pass over X brings both."""
+        step = self._full_step(np.zeros_like(self.weights), dtype)
+        return self if step is None else step[1]
+
     def with_metric(self) -> tuple[LinearEvaluation, Vector]:
         """Return this with its gradient known, and a bound of the diagonal of its Hessian.
 
@@ -296,7 +306,7 @@ class LinearEvaluation:
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
         bound = objective.penalty.curvature(self.weights) + objective.c * squares
-        return replace(self, known_slope=objective.c * product), bound
+        return replace(self, known=Derivatives(product, objective.X.rounding_of_sums)), bound
 
     def hessian(self) -> NDArray[np.float64]:
         """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""
@@ -321,8 +331,12 @@ class LinearEvaluation:
         """
         X, n_threads = self.objective.X, self.objective.n_threads
         shift, scale = X.standardization(n_threads)
-        scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
-        scaled *= self.objective.c
+        known = self.known
+        if known is None or known.hessian is None or known.dtype not in (dtype, np.float64):
+            scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
+            scaled *= self.objective.c
+        else:
+            scaled = self.objective.c * known.hessian
         scaled[np.diag_indices_from(scaled)] += (
             self.objective.penalty.curvature(self.weights) * scale**2
         )
@@ -344,6 +358,28 @@ class LinearEvaluation:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
         return Line(self, p, self.image(p) if image is None else image)
 
+    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line:
+        """Restrict as `along` does, with what is at the full step from the same pass over X.
+
+        That are value and gradient, and for a `dtype` the Hessian in that precision, too.
+        """
+        step = self._full_step(p, dtype)
+        return self.along(p) if step is None else Line(self, p, *step)
+
+    def _full_step(
+        self, p: Vector, dtype: type[np.floating] | None
+    ) -> tuple[Scores, LinearEvaluation] | None:
+        """Return ``X p`` and what is at ``w + p``, where one pass over X brings both."""
+        objective = self.objective
+        X, n_threads = objective.X, objective.n_threads
+        if objective.rows is not None:
+            return None
+        step = X.full_step(objective.loss, self.scores, p, dtype, n_threads)
+        if step is None:
+            return None
+        image, scores, loss, known = step
+        return image, replace(self, weights=self.weights + p, scores=scores, loss=loss, known=known)
+
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -352,6 +388,7 @@ class Line:
     start: LinearEvaluation
     direction: Vector
     image: Scores
+    end: LinearEvaluation | None = None  # at the full step, if it is known
 
     @cached_property
     def slope(self) -> float:
@@ -367,10 +404,12 @@ class Line:
         """Evaluate at ``w + step * p``; where scores are very large, from fresh ones."""
         start = self.start
         weights = start.weights + step * self.direction
-        if self._extent + step * self._reach < FAR:
-            there = start.objective.at(weights, start.scores + step * self.image)
-        else:
+        if not self._extent + step * self._reach < FAR:
             there = start.objective.evaluate(weights)
+        elif step == 1.0 and self.end is not None:
+            there = self.end
+        else:
+            there = start.objective.at(weights, start.scores + step * self.image)
         return Trial(step, self._slope(there), -0.5 * self.slope, there)
 
     @cached_property

@@ -225,7 +225,19 @@ class Hinge(PairLoss):
         return SmoothedHinge(self.pairs, self.margin, width)
 
 
-class SquaredHinge(PairLoss):
+class SmoothLoss(PairLoss):
+    """A loss with second derivatives."""
+
+    @abstractmethod
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+
+    @abstractmethod
+    def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
+        """Evaluate the loss at scores of shape (n_samples,)."""
+
+
+class SquaredHinge(SmoothLoss):
     """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
 
     With N the weight of the active pairs, b their balance and M their Laplacian
@@ -234,9 +246,13 @@ class SquaredHinge(PairLoss):
         L = margin^2 N + 2 margin b's + s'Ms,    gradient = 2 (M s + margin b),    Hessian = 2 M.
     """
 
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+        return partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
+
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
-        make_sweep = partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
+        make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
         constant = self.margin**2 * sweep.n_active
         value = constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores
@@ -256,7 +272,7 @@ class SquaredHinge(PairLoss):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothedHinge(PairLoss):
+class SmoothedHinge(SmoothLoss):
     """The hinge loss, with derivatives from a copy whose kink is rounded off.
 
     With its kink rounded off over a width h below the margin rho, the hinge is
@@ -305,9 +321,13 @@ class SmoothedHinge(PairLoss):
         gradient += below
         return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+        return partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
+
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
-        make_sweep = partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
+        make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
         return SmoothEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,

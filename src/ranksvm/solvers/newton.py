@@ -13,6 +13,8 @@ from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
+ORDER = 1.5  # of convergence near the optimum, at least
+
 
 def newton(
     objective: Objective, w0: Vector, progress: Progress | None = None, *, name: str = "newton"
@@ -47,9 +49,12 @@ def newton(
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
     current = continuation.start(objective.evaluate(w0), progress.lower_bound)
+    dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
+    if current.smoothing == 0 and not w0.any():  # far from the optimum: there will be a step
+        current = current.with_derivatives(dtype)
     status = progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
-    dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
+    fall = 1.0  # of the distance, in the last step
     while status is None:
         refined = continuation.refine(current, progress.target, trial)
         direction = None
@@ -64,10 +69,12 @@ def newton(
             progress.n_products += 1
         trial = None
         if direction is not None:
-            trial, n_trials = line_search(current.along(direction))
+            goes_on = current.smoothing == 0 and before * fall**ORDER > progress.target
+            trial, n_trials = line_search(current.towards(direction, dtype if goes_on else None))
             progress.n_evaluations += n_trials
         if trial is not None:
             current = trial.evaluation
+            fall = current.distance / before if before > 0 else 0.0
             status = progress.record(current, trial.step)
         elif dtype is np.float64 and not foreseen:
             status = Status.STALLED

@@ -109,14 +109,23 @@ class Evaluation(Point, Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
 
+    def with_derivatives(self, dtype: type[np.floating]) -> Evaluation:
+        """Return this with gradient and Hessian known, where one pass over the data brings both."""
+
     def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
         """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
 
     def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
-        `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
-        may prepare value, gradient and Hessian at the full step as well.
+        `image` is that of p, if it is known.
+        """
+
+    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line[Evaluation]:
+        """Restrict as `along` does, where the full step is likely to be taken.
+
+        The pass over the data that brings the image may bring value and gradient there as well,
+        and for a `dtype` the Hessian of `newton_system` in that precision.
         """
 
 
