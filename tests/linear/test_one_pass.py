@@ -202,7 +202,7 @@ def test_a_full_step_that_is_refused():
 
 def test_what_is_known_is_used_without_another_pass():
     objective = objective_of(*problem())
-    start = objective.evaluate(np.zeros(5)).with_derivatives(np.float64)
+    start = objective.evaluate(np.zeros(5), np.float64)
     n_passes = objective.n_passes
     there = start.towards(np.ones(5) / 100, np.float64).trial(1.0).evaluation
     known = there.value, there.gradient, there.lower_bound, there.scaled_hessian()[0]

@@ -33,7 +33,7 @@ from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
-from .matrix import Derivatives, Matrix
+from .matrix import Derivatives, FullStep, Matrix
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 from .samples import Sample
@@ -95,9 +95,17 @@ class LinearObjective:
         """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
         return np.sqrt(self.X.column_squares(self.n_threads))
 
-    def evaluate(self, w: ArrayLike) -> LinearEvaluation:
-        """Evaluate the objective at weights of shape (n_features,)."""
+    def evaluate(self, w: ArrayLike, dtype: type[np.floating] | None = None) -> LinearEvaluation:
+        """Evaluate the objective at weights of shape (n_features,).
+
+        For a `dtype`, gradient and Hessian in that precision come from the same pass over X, where
+        that can be; but for a smoothing, which is narrowed first.
+        """
         weights = np.ascontiguousarray(w, dtype=np.float64)
+        if dtype is not None and self.loss.narrowed(0.5) is self.loss:
+            step = self.full_step(self.X.zeros(), weights, dtype)
+            if step is not None:
+                return LinearEvaluation(self, weights, *step[1:])
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return self.at(weights, scores)
 
@@ -112,6 +120,14 @@ class LinearObjective:
         loss = self.loss.widened(float(rounding.max())).evaluate(scores)
         value = self.penalty.value(weights) + self.c * (loss.value + loss.rounding)
         return value * (1 + ROUNDING)
+
+    def full_step(
+        self, scores: Scores, p: Vector, dtype: type[np.floating] | None
+    ) -> FullStep | None:
+        """Return ``X p`` and what is at these scores and as much more, if one pass brings both."""
+        if self.rows is not None:
+            return None
+        return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
 
     def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
         """Evaluate the objective at weights whose scores are known."""
@@ -291,11 +307,6 @@ class LinearEvaluation:
         product += objective.penalty.curvature(self.weights) * p
         return product
 
-    def with_derivatives(self, dtype: type[np.floating]) -> LinearEvaluation:
-        """Return this with gradient and Hessian known, where one pass over X brings both."""
-        step = self._full_step(np.zeros_like(self.weights), dtype)
-        return self if step is None else step[1]
-
     def with_metric(self) -> tuple[LinearEvaluation, Vector]:
         """Return this with its gradient known, and a bound of the diagonal of its Hessian.
 
@@ -363,22 +374,11 @@ class LinearEvaluation:
 
         That are value and gradient, and for a `dtype` the Hessian in that precision, too.
         """
-        step = self._full_step(p, dtype)
-        return self.along(p) if step is None else Line(self, p, *step)
-
-    def _full_step(
-        self, p: Vector, dtype: type[np.floating] | None
-    ) -> tuple[Scores, LinearEvaluation] | None:
-        """Return ``X p`` and what is at ``w + p``, where one pass over X brings both."""
-        objective = self.objective
-        X, n_threads = objective.X, objective.n_threads
-        if objective.rows is not None:
-            return None
-        step = X.full_step(objective.loss, self.scores, p, dtype, n_threads)
+        step = self.objective.full_step(self.scores, p, dtype)
         if step is None:
-            return None
-        image, scores, loss, known = step
-        return image, replace(self, weights=self.weights + p, scores=scores, loss=loss, known=known)
+            return self.along(p)
+        end = LinearEvaluation(self.objective, self.weights + p, *step[1:])
+        return Line(self, p, step.image, end)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ every number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -33,7 +32,6 @@ from .matrix import Derivatives, FullStep
 from .views import Block, Products
 
 Vector = NDArray[np.float64]
-Hessian = NDArray[np.float64]
 
 LEAST_ROWS, MOST_ROWS = 256, 1 << 14  # of a block
 SINGLE = 4  # bytes of a number in single precision
@@ -79,37 +77,55 @@ def one_pass(
     OverflowError
         If scores do.
     """
-    groups, d = loss.pairs.groups, len(p)
-    blocks = _blocks(groups, d)
+    groups = loss.pairs.groups
+    blocks = _blocks(groups, len(p))
     assert blocks is not None
     end = _End(X, loss, scores, p, precision)
-    image, there = np.empty_like(scores), np.empty_like(scores)
-    gradient = np.zeros(d)
-    product = None if precision is None else np.zeros((d, d))
-
-    def in_turn(parts: Iterator[_OfBlock]) -> Iterator[tuple[Run, SmoothEvaluation]]:
-        for run, part in zip(blocks, parts, strict=True):
-            rows = groups.rows(*run)
-            image[rows], there[rows] = part.image, scores[rows] + part.image
-            np.add(gradient, part.gradient, out=gradient)
-            if product is not None and part.product is not None:
-                np.add(product, part.product, out=product)
-            yield run, part.loss
-
+    sums = _Sums(groups, scores, len(p), precision)
     with in_order(n_threads) as ordered:
-        beyond = joined(loss, there, in_turn(ordered(end.of_block, blocks)))
-    rounding = relative_rounding(_n_added(groups, blocks))
-    derivatives = Derivatives(gradient, rounding)
-    if product is not None and precision is not None:
-        derivatives = Derivatives(gradient, rounding, product + product.T, precision.dtype)
-    return FullStep(image, there, beyond, derivatives)
+        parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
+        there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
+    return FullStep(sums.image, sums.scores, there, sums.derivatives(_n_added(groups, blocks)))
 
 
 class _OfBlock(NamedTuple):
     image: Vector
     loss: SmoothEvaluation
     gradient: Vector
-    product: Hessian | None
+    product: NDArray[np.floating] | None  # Z' N Z
+
+
+class _Sums:
+    """What blocks add up to, and what they bring row by row."""
+
+    def __init__(
+        self, groups: QueryGroups, scores: Vector, d: int, precision: Precision | None
+    ) -> None:
+        self._groups, self._start, self._precision = groups, scores, precision
+        self.image, self.scores = np.empty_like(scores), np.empty_like(scores)
+        self._gradient = np.zeros(d)
+        self._product = np.zeros((d, d)) if precision is not None else None
+        self._factor = 0.0
+
+    def add(self, run: Run, part: _OfBlock) -> tuple[Run, SmoothEvaluation]:
+        """Add the next block; return which it was, and its loss."""
+        rows = self._groups.rows(*run)
+        self.image[rows] = part.image
+        self.scores[rows] = self._start[rows] + part.image
+        self._gradient += part.gradient
+        if self._product is not None and part.product is not None:
+            self._product += part.product
+            self._factor = part.loss.curvature * core_sweep(part.loss).half_laplacian_unit
+        return run, part.loss
+
+    def derivatives(self, n_added: int) -> Derivatives:
+        """Return those of the loss, whose sums take so many additions."""
+        rounding = relative_rounding(n_added)
+        if self._product is None or self._precision is None:
+            return Derivatives(self._gradient, rounding)
+        hessian = self._product + self._product.T
+        hessian *= self._factor
+        return Derivatives(self._gradient, rounding, hessian, self._precision.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +149,10 @@ class _End:
         if not np.isfinite(scores).all():
             raise OverflowError("scores must be finite")
         loss = replace(self.loss, pairs=pairs.part(*run)).evaluate(scores)
-        return _OfBlock(image, loss, X.t_dot(loss.gradient, 1), self._half_hessian(X, loss))
+        return _OfBlock(image, loss, X.t_dot(loss.gradient, 1), self._product(X, loss))
 
-    def _half_hessian(self, X: Products, loss: SmoothEvaluation) -> Hessian | None:
-        """Return what makes the part of the Hessian with its transpose."""
+    def _product(self, X: Products, loss: SmoothEvaluation) -> NDArray[np.floating] | None:
+        """Return ``Z' N Z``."""
         if self.precision is None:
             return None
         shift, scale, dtype = self.precision
@@ -145,9 +161,7 @@ class _End:
         Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
         moved = np.empty_like(Z)
         sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
-        factor = loss.curvature * sweep.half_laplacian_unit
-        half: Hessian = np.multiply(Z.T @ moved, factor, dtype=np.float64)
-        return half
+        return Z.T @ moved
 
 
 def _blocks(groups: QueryGroups, d: int) -> list[Run] | None:

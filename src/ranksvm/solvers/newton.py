@@ -48,10 +48,9 @@ def newton(
     progress = progress or Progress()
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
-    current = continuation.start(objective.evaluate(w0), progress.lower_bound)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    if current.smoothing == 0 and not w0.any():  # far from the optimum: there will be a step
-        current = current.with_derivatives(dtype)
+    start = objective.evaluate(w0, None if w0.any() else dtype)  # zero is not the optimum
+    current = continuation.start(start, progress.lower_bound)
     status = progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
     fall = 1.0  # of the distance, in the last step

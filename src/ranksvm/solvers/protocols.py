@@ -109,9 +109,6 @@ class Evaluation(Point, Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this with its gradient known, and an upper bound of the Hessian's diagonal."""
 
-    def with_derivatives(self, dtype: type[np.floating]) -> Evaluation:
-        """Return this with gradient and Hessian known, where one pass over the data brings both."""
-
     def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
         """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
 
@@ -189,5 +186,8 @@ class Objective(CountsPasses, Protocol):
     def sampled(self) -> Objective | None:
         """Nearly the same function, made of a sample of the data; None if there is none."""
 
-    def evaluate(self, w: Vector) -> Evaluation:
-        """Return the objective at w."""
+    def evaluate(self, w: Vector, dtype: type[np.floating] | None = None) -> Evaluation:
+        """Return the objective at w.
+
+        The pass over the data that this takes may bring the Hessian in the precision of a `dtype`.
+        """
