@@ -51,14 +51,14 @@ def assert_the_same(step, view, loss, there):
     rounding = found.gradient_rounding + expected.gradient_rounding
     assert np.linalg.norm(found.gradient - expected.gradient) <= rounding
     assert abs(found.gradient_norm - expected.gradient_norm) <= rounding
-    derivatives, lengths = step.derivatives, np.sqrt(view.column_squares())
-    of_sums = derivatives.rounding + view.rounding_of_sums
-    difference = np.abs(derivatives.gradient - view.t_dot(expected.gradient))
+    slope, lengths = step.slope, np.sqrt(view.column_squares())
+    of_sums = slope.rounding + view.rounding_of_sums
+    difference = np.abs(slope.values - view.t_dot(expected.gradient))
     assert np.all(difference <= (rounding + of_sums * expected.gradient_norm) * lengths)
     hessian = view.hessian(expected, *view.standardization(), np.float64)
     # Terms of all pairs; in the sums of two windows, those below the band cancel.
     terms = 1e-12 * len(there) * found.curvature * loss.pairs.n_pairs
-    np.testing.assert_allclose(derivatives.hessian, hessian, 1e-9, terms)
+    np.testing.assert_allclose(step.hessian.matrix, hessian, 1e-9, terms)
 
 
 @every_loss
@@ -118,8 +118,8 @@ def test_many_queries_on_any_number_of_threads(Loss, widths, mixture, d, far):
         np.testing.assert_array_equal(other.image, one.image)
         np.testing.assert_array_equal(other.loss.gradient, one.loss.gradient)
         assert other.loss.value == one.loss.value
-        np.testing.assert_array_equal(other.derivatives.gradient, one.derivatives.gradient)
-        np.testing.assert_array_equal(other.derivatives.hessian, one.derivatives.hessian)
+        np.testing.assert_array_equal(other.slope.values, one.slope.values)
+        np.testing.assert_array_equal(other.hessian.matrix, one.hessian.matrix)
 
 
 def problem(n=600, d=5, size=12, long=0):

@@ -15,34 +15,36 @@ from .occurring import Columns
 Vector = NDArray[np.float64]
 
 
-class Derivatives(NamedTuple):
-    """The derivatives of a loss by the weights.
+class Slope(NamedTuple):
+    """The gradient of a loss by the weights.
 
     Attributes
     ----------
-    gradient : ndarray of shape (n_features,)
+    values : ndarray of shape (n_features,)
         ``X'g``.
     rounding : float
         What its sums may lose, relative to the absolute values of their terms.
-    hessian : ndarray of shape (n_features, n_features), or None
-        ``Z' H Z`` for X standardised and the Hessian H of the loss, if it is known.
-    dtype : numpy.float32, numpy.float64 or None
-        The precision of its products.
     """
 
-    gradient: Vector
+    values: Vector
     rounding: float
-    hessian: NDArray[np.float64] | None = None
-    dtype: type[np.floating] | None = None
+
+
+class Hessian(NamedTuple):
+    """``Z' H Z`` for X standardised and the Hessian H of a loss, and its products' precision."""
+
+    matrix: NDArray[np.float64]
+    dtype: type[np.floating]
 
 
 class FullStep(NamedTuple):
-    """The image ``X p`` of a direction, but for what all rows share, and what is at its end."""
+    """The image ``X p`` of a direction, and the scores, the loss and its derivatives at its end."""
 
     image: Scores
     scores: Scores
     loss: SmoothEvaluation
-    derivatives: Derivatives
+    slope: Slope
+    hessian: Hessian | None
 
 
 class Matrix(Protocol):

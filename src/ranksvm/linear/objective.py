@@ -33,7 +33,7 @@ from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
-from .matrix import Derivatives, FullStep, Matrix
+from .matrix import FullStep, Hessian, Matrix, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 from .samples import Sample
@@ -162,15 +162,18 @@ class LinearEvaluation:
     scores : array of shape (n_samples,)
         Where the loss lives.
     loss : LossEvaluation
-    known : Derivatives or None
-        Those of the loss by the weights, if a pass over X has brought them already.
+    known_slope : Slope or None
+        The gradient of the loss by the weights, if a pass over X has brought it already.
+    known_hessian : Hessian or None
+        That of the loss, likewise.
     """
 
     objective: LinearObjective
     weights: Vector
     scores: Scores
     loss: LossEvaluation
-    known: Derivatives | None = None
+    known_slope: Slope | None = None
+    known_hessian: Hessian | None = None
 
     @cached_property
     def value(self) -> float:
@@ -178,16 +181,15 @@ class LinearEvaluation:
         return self.objective.penalty.value(self.weights) + self.objective.c * self.loss.value
 
     @cached_property
-    def _derivatives(self) -> Derivatives:
-        if self.known is not None:
-            return self.known
+    def _of_loss(self) -> Slope:
+        if self.known_slope is not None:
+            return self.known_slope
         X = self.objective.X
-        gradient = X.t_dot(self.loss.gradient, self.objective.n_threads)
-        return Derivatives(gradient, X.rounding_of_sums)
+        return Slope(X.t_dot(self.loss.gradient, self.objective.n_threads), X.rounding_of_sums)
 
     @cached_property
     def _slope(self) -> Vector:
-        return self.objective.c * self._derivatives.gradient
+        return self.objective.c * self._of_loss.values
 
     @cached_property
     def gradient(self) -> Vector:
@@ -217,7 +219,7 @@ class LinearEvaluation:
     @cached_property
     def _noise(self) -> float:
         """How exactly the slope is known, in grains of the objective."""
-        of_sums = self._derivatives.rounding * self.loss.gradient_norm
+        of_sums = self._of_loss.rounding * self.loss.gradient_norm
         return self.objective.c * (of_sums + self.loss.gradient_rounding)
 
     @property
@@ -282,7 +284,11 @@ class LinearEvaluation:
     def foreseen(self, ratio: float) -> LinearEvaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so."""
         loss = self.objective.loss.foreseen(self._smooth_loss, self.scores, ratio)
-        return replace(self, loss=loss, known=None)
+        hessian = self.known_hessian
+        if hessian is not None:  # of the same pairs
+            change = loss.curvature / self._smooth_loss.curvature
+            hessian = hessian._replace(matrix=change * hessian.matrix)
+        return replace(self, loss=loss, known_slope=None, known_hessian=hessian)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
@@ -317,7 +323,7 @@ class LinearEvaluation:
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
         bound = objective.penalty.curvature(self.weights) + objective.c * squares
-        return replace(self, known=Derivatives(product, objective.X.rounding_of_sums)), bound
+        return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), bound
 
     def hessian(self) -> NDArray[np.float64]:
         """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""
@@ -342,12 +348,12 @@ class LinearEvaluation:
         """
         X, n_threads = self.objective.X, self.objective.n_threads
         shift, scale = X.standardization(n_threads)
-        known = self.known
-        if known is None or known.hessian is None or known.dtype not in (dtype, np.float64):
+        known = self.known_hessian
+        if known is not None and known.dtype in (dtype, np.float64):
+            scaled = self.objective.c * known.matrix
+        else:
             scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
             scaled *= self.objective.c
-        else:
-            scaled = self.objective.c * known.hessian
         scaled[np.diag_indices_from(scaled)] += (
             self.objective.penalty.curvature(self.weights) * scale**2
         )

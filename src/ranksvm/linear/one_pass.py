@@ -28,7 +28,7 @@ from ..pairs.sweeps import Pairs
 from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
-from .matrix import Derivatives, FullStep
+from .matrix import FullStep, Hessian, Slope
 from .views import Block, Products
 
 Vector = NDArray[np.float64]
@@ -85,7 +85,8 @@ def one_pass(
     with in_order(n_threads) as ordered:
         parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
         there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
-    return FullStep(sums.image, sums.scores, there, sums.derivatives(_n_added(groups, blocks)))
+    slope = sums.slope(_n_added(groups, blocks))
+    return FullStep(sums.image, sums.scores, there, slope, sums.hessian)
 
 
 class _OfBlock(NamedTuple):
@@ -118,14 +119,18 @@ class _Sums:
             self._factor = part.loss.curvature * core_sweep(part.loss).half_laplacian_unit
         return run, part.loss
 
-    def derivatives(self, n_added: int) -> Derivatives:
-        """Return those of the loss, whose sums take so many additions."""
-        rounding = relative_rounding(n_added)
+    def slope(self, n_added: int) -> Slope:
+        """Return ``X'g``, whose sums take so many additions."""
+        return Slope(self._gradient, relative_rounding(n_added))
+
+    @property
+    def hessian(self) -> Hessian | None:
+        """``Z' H Z``, if it was asked for."""
         if self._product is None or self._precision is None:
-            return Derivatives(self._gradient, rounding)
-        hessian = self._product + self._product.T
-        hessian *= self._factor
-        return Derivatives(self._gradient, rounding, hessian, self._precision.dtype)
+            return None
+        matrix = self._product + self._product.T
+        matrix *= self._factor
+        return Hessian(matrix, self._precision.dtype)
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ def newton(
             progress.n_products += 1
         trial = None
         if direction is not None:
-            goes_on = current.smoothing == 0 and before * fall**ORDER > progress.target
+            goes_on = current.smoothing + before * fall**ORDER > progress.target
             trial, n_trials = line_search(current.towards(direction, dtype if goes_on else None))
             progress.n_evaluations += n_trials
         if trial is not None:
