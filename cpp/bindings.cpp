@@ -78,6 +78,12 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
       query_weight ? query_weight->data() : nullptr, gaps, n_threads);
 }
 
+std::shared_ptr<const PreferencePairs> part_of(const PreferencePairs& pairs, std::int64_t first,
+                                               std::int64_t last) {
+  require(0 <= first && first <= last && last <= pairs.n_queries(), "no such queries");
+  return std::make_shared<PreferencePairs>(pairs.part(first, last));
+}
+
 std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& pairs,
                                   const In<double, 1>& scores, const std::string& loss,
                                   double margin, const std::string& counting, double width,
@@ -242,6 +248,8 @@ NB_MODULE(_core, m) {
       .def(nb::new_(&make_pairs), "y"_a.noconvert(), "query_start"_a.noconvert(),
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
            "query_weight"_a.noconvert().none(), "gaps"_a = false, "n_threads"_a = 1)
+      .def("part", &part_of, "first_query"_a, "last_query"_a,
+           "Those of some queries alone, whose rows are numbered query by query.")
       .def_prop_ro(
           "pairs_per_query",
           [](const PreferencePairs& self) { return vector_view(self.pairs_per_query()); },

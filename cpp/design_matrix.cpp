@@ -162,7 +162,7 @@ std::int64_t n_stored(const DenseMatrix<Value>& X) {
 }
 template <class Value, class Index>
 std::int64_t n_stored(const CsrMatrix<Value, Index>& X) {
-  return X.row_start[X.n_rows];
+  return X.row_start[X.n_rows] - X.row_start[0];
 }
 
 template <class Matrix>

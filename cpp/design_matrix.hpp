@@ -28,6 +28,17 @@ struct CsrMatrix {
   const Value* values;
 };
 
+// A view of the rows first..last-1.
+template <class Value>
+DenseMatrix<Value> some_rows(const DenseMatrix<Value>& X, std::int64_t first, std::int64_t last) {
+  return {last - first, X.n_columns, X.values + first * X.n_columns};
+}
+template <class Value, class Index>
+CsrMatrix<Value, Index> some_rows(const CsrMatrix<Value, Index>& X, std::int64_t first,
+                                  std::int64_t last) {
+  return {last - first, X.n_columns, X.row_start + first, X.column, X.values};
+}
+
 // result (n_rows) = (X - 1 a') w
 template <class Matrix>
 void multiply(const Matrix& X, const double* offset, const double* w, double* result,

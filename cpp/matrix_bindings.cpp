@@ -218,6 +218,13 @@ void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
           "Z.T @ u and (Z * Z).T @ v for Z = X - offset, side by side, summed in float64.");
   cls.def("common_columns", columns_of_rows<Matrix>, "rows"_a.noconvert().none() = nb::none(),
           "The columns that each of these rows (None: every row) stores just once.");
+  cls.def(
+      "rows",
+      [](const Held<Matrix>& held, std::int64_t first, std::int64_t last) {
+        require(0 <= first && first <= last && last <= held.matrix.n_rows, "no such rows");
+        return Held<Matrix>{some_rows(held.matrix, first, last)};
+      },
+      "first"_a, "last"_a, nb::keep_alive<0, 1>(), "A view of the rows from first to last.");
   bind_gather<Matrix, float>(cls, "gather32");
   bind_gather<Matrix, double>(cls, "gather64");
 }

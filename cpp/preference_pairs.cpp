@@ -35,6 +35,7 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
       outer_(inner_.size()),
       values_(gaps ? n_documents() : 0),
       pairs_per_query_(n_queries()) {
+  measure_queries();
   cut_into_pieces();
   if (has_short_queries_) begin_arranging();
   if (has_weights()) find_members(row_weight, query_weight);
@@ -48,10 +49,44 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
   measure_weights();
 }
 
-void PreferencePairs::cut_into_pieces() {
+PreferencePairs PreferencePairs::part(std::int64_t first, std::int64_t last) const {
+  const auto begin = query_start(first), end = query_start(last);
+  // What there is, where there is any.
+  const auto cut = [](const auto& values, std::int64_t from, std::int64_t to) {
+    using Values = std::decay_t<decltype(values)>;
+    return values.empty() ? Values{} : Values(values.begin() + from, values.begin() + to);
+  };
+  PreferencePairs some;
+  some.query_start_ = cut(query_start_, first, last + 1);
+  for (auto& start : some.query_start_) start -= begin;
+  some.has_gaps_ = has_gaps_;
+  some.label_ = cut(label_, begin, end);
+  some.n_levels_ = cut(n_levels_, first, last);
+  some.inner_ = cut(inner_, begin, end);
+  some.outer_ = cut(outer_, begin, end);
+  some.arranged_ = cut(arranged_, begin, end);
+  for (auto& slot : some.arranged_) slot -= static_cast<std::uint32_t>(begin);
+  some.n_members_ = cut(n_members_, first, last);
+  some.values_ = cut(values_, begin, end);
+  some.pairs_per_query_ = cut(pairs_per_query_, first, last);
+  some.longest_query_ = longest_query_;
+  some.may_be_short_ = may_be_short_;
+  some.has_short_queries_ = has_short_queries_;
+  some.largest_weight_ = largest_weight_;
+  some.whole_weights_ = whole_weights_;
+  some.scale_ = scale_;
+  some.cut_into_pieces();
+  return some;
+}
+
+void PreferencePairs::measure_queries() {
   for (std::int64_t q = 0; q < n_queries(); ++q) longest_query_ = std::max(longest_query_, size(q));
+  may_be_short_ = longest_query_ <= kShortQuery || n_documents() <= kMostMixed;
   for (std::int64_t q = 0; q < n_queries(); ++q)
     has_short_queries_ = has_short_queries_ || (size(q) > 0 && is_short(q));
+}
+
+void PreferencePairs::cut_into_pieces() {
   for (std::int64_t q = 0; q < n_queries();) {
     const std::int64_t first = q;
     const bool is_long = size(q) >= kLongQuery;

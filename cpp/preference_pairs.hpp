@@ -22,6 +22,10 @@ class PreferencePairs {
                   std::vector<std::uint32_t> order, const double* row_weight,
                   const double* query_weight, bool gaps, int n_threads);
 
+  // Those of the queries first..last-1 alone, whose slots are its rows.  Sweeps are by the same way
+  // of counting, and in the same units, as among all queries.
+  [[nodiscard]] PreferencePairs part(std::int64_t first, std::int64_t last) const;
+
   [[nodiscard]] std::int64_t n_documents() const { return query_start_.back(); }
   [[nodiscard]] std::int64_t n_queries() const { return std::ssize(query_start_) - 1; }
   [[nodiscard]] bool has_gaps() const { return has_gaps_; }
@@ -38,8 +42,7 @@ class PreferencePairs {
   // counting.
   static constexpr std::int64_t kShortQuery = 64, kMostMixed = 1 << 18;
   [[nodiscard]] bool is_short(std::int64_t query) const {
-    return size(query) <= kShortQuery &&
-           (longest_query_ <= kShortQuery || n_documents() <= kMostMixed);
+    return size(query) <= kShortQuery && may_be_short_;
   }
   [[nodiscard]] bool has_short_queries() const { return has_short_queries_; }
   [[nodiscard]] std::int64_t n_members(std::int64_t query) const {
@@ -88,6 +91,8 @@ class PreferencePairs {
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
 
  private:
+  PreferencePairs() = default;
+  void measure_queries();
   void cut_into_pieces();
   void begin_arranging();
   void find_members(const double* row_weight, const double* query_weight);
@@ -97,7 +102,7 @@ class PreferencePairs {
 
   std::vector<std::int64_t> query_start_;
   std::vector<std::uint32_t> row_;
-  bool has_gaps_;
+  bool has_gaps_ = false;
   LargeVector<std::uint32_t> label_;
   std::vector<std::uint32_t> n_levels_;
   std::vector<double> inner_, outer_;    // or empty
@@ -106,7 +111,7 @@ class PreferencePairs {
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
   std::vector<double> pairs_per_query_;
   std::int64_t longest_query_ = 0;
-  bool has_short_queries_ = false;
+  bool may_be_short_ = false, has_short_queries_ = false;
   double largest_weight_ = 1;
   bool whole_weights_ = true;
   Scale scale_;

@@ -16,7 +16,8 @@ from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
-    from ..pairs.losses import SmoothEvaluation
+    from ..pairs.losses import PairLoss, SmoothEvaluation
+    from ..pairs.sweeps import Scores
     from .device import ArrayDevice
 
 Vector = NDArray[np.float64]
@@ -149,3 +150,13 @@ class ArrayMatrix:
         self.n_passes += 1
         shift, scale = shift / self._factors, scale * self._factors
         return weight_space_hessian(self._rows, loss, shift, scale, dtype)
+
+    def full_step(
+        self,
+        loss: PairLoss,
+        scores: Scores,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        n_threads: int = 1,
+    ) -> None:
+        """Return None: there are no blocks of whole queries."""

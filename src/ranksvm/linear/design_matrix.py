@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..pairs.core_pairs import CorePairs
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
 from ..pairs.preferences import Preferences
 from ..pairs.rounding import relative_rounding
 from .features import numeric_features
 from .hessian import weight_space_hessian
-from .matrix import column_scales
+from .matrix import FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
+from .one_pass import Precision, fits, one_pass
 from .sparse_hessian import SparseRows
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 
@@ -215,6 +216,30 @@ or float64
         """
         self.n_passes += 1
         return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
+
+    def full_step(
+        self,
+        loss: PairLoss,
+        scores: Vector,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        n_threads: int = 1,
+    ) -> FullStep | None:
+        """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
+
+        See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
+        too sparse, or numbers too large.
+        """
+        if not (isinstance(loss, SmoothLoss) and fits(self, loss.pairs)):
+            return None
+        precision = None
+        if dtype is not None:
+            precision = Precision(*self.standardization(n_threads), dtype)
+        self.n_passes += 1
+        try:
+            return one_pass(self._products, loss, scores, p, precision, n_threads)
+        except OverflowError:
+            return None
 
     def gather(
         self,

@@ -69,9 +69,8 @@ def weight_space_hessian(
     -------
     ndarray of shape (n_features, n_features)
     """
-    sweep = _core_sweep(loss)
-    n, d = X.shape
-    rows = X.sparse_rows() if OF_BLOCKS * X.n_stored <= n * d else None
+    sweep = core_sweep(loss)
+    rows = None if suits_blocks(X) else X.sparse_rows()
     if rows is None:
         Z = StandardizedRows(X, sweep, shift, scale, dtype)
         product = _product_by_blocks(Z, loss, n_threads)
@@ -80,6 +79,12 @@ def weight_space_hessian(
     symmetric: Matrix = product + product.T
     symmetric *= loss.curvature * sweep.half_laplacian_unit
     return symmetric
+
+
+def suits_blocks(X: HostRows) -> bool:
+    """Say whether X stores so much that dense blocks of rows cost less than what is stored."""
+    n, d = X.shape
+    return OF_BLOCKS * X.n_stored > n * d
 
 
 def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: int) -> Matrix:
@@ -94,7 +99,7 @@ def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: i
         Z.sweep.half_laplacian(*queries, block, 0, d, moved)
         return block.T @ moved
 
-    blocks, long_queries = _blocks(loss.groups, max_rows)
+    blocks, long_queries = blocks_of_queries(loss.groups, max_rows)
     product = np.zeros((d, d))
     with in_order(n_threads) as ordered:
         for part in ordered(block_product, blocks):
@@ -105,14 +110,17 @@ def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: i
     return product
 
 
-def _core_sweep(loss: SmoothEvaluation) -> _core.Sweep:
+def core_sweep(loss: SmoothEvaluation) -> _core.Sweep:
+    """Return the sweep of a loss on the host."""
     sweep = loss.sweep
     if not isinstance(sweep, _core.Sweep):
         raise TypeError("X is on the host, where its preference pairs must be, too")
     return sweep
 
 
-def _blocks(groups: QueryGroups, max_rows: int) -> tuple[list[tuple[int, int]], list[int]]:
+def blocks_of_queries(
+    groups: QueryGroups, max_rows: int
+) -> tuple[list[tuple[int, int]], list[int]]:
     """Cut the queries into runs of at most `max_rows` rows, and name the queries too long."""
     indptr = groups.indptr
     blocks, too_long = [], []

@@ -34,6 +34,7 @@ from ..pairs.losses import Hinge
 from ..pairs.rounding import ROUNDING
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
+from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
 from .row_space import RowSpace
 
@@ -198,7 +199,8 @@ class _Problem:
             smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
             slack=ROUNDING * offset,
         )
-        return LinearEvaluation(self.objective, weights, scores, loss, -weights)
+        slope = Slope(-weights / c, X.rounding_of_sums)
+        return LinearEvaluation(self.objective, weights, scores, loss, slope)
 
 
 def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction | None:

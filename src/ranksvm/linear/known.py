@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..pairs.losses import LossEvaluation, PairLoss
 from ..pairs.sweeps import Scores
+from .matrix import Slope
 
 Vector = NDArray[np.float64]
 
@@ -30,9 +31,8 @@ class Known(NamedTuple):
     formula : PairLoss
     loss : LossEvaluation
         Of the formula, at the scores.
-    slope_there : ndarray of shape (n_features,) or None
-        ``c X'g`` for the gradient g of the loss, if it has been asked for.
-    c : float
+    slope : Slope or None
+        ``X'g`` for the gradient g of the loss, if it has been asked for.
     upper_loss : float or None
         As `LinearObjective.upper_loss` gives it, likewise.
     """
@@ -41,14 +41,8 @@ class Known(NamedTuple):
     scores: Scores
     formula: PairLoss
     loss: LossEvaluation
-    slope_there: Vector | None
-    c: float
+    slope: Slope | None
     upper_loss: float | None
-
-    def slope(self, c: float) -> Vector | None:
-        """Return ``c X'g`` for another c, if it is known for one."""
-        there = self.slope_there
-        return there if there is None or c == self.c else c / self.c * there
 
 
 class LastHessian:

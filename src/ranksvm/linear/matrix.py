@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.losses import PairLoss, SmoothEvaluation
 from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs, Scores
 from .occurring import Columns
 
 Vector = NDArray[np.float64]
+
+
+class Slope(NamedTuple):
+    """The gradient of a loss by the weights.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_features,)
+        ``X'g``.
+    rounding : float
+        What its sums may lose, relative to the absolute values of their terms.
+    """
+
+    values: Vector
+    rounding: float
+
+
+class Hessian(NamedTuple):
+    """``Z' H Z`` for X standardised and the Hessian H of a loss, and its products' precision."""
+
+    matrix: NDArray[np.float64]
+    dtype: type[np.floating]
+
+
+class FullStep(NamedTuple):
+    """The image ``X p`` of a direction, and the scores, the loss and its derivatives at its end."""
+
+    image: Scores
+    scores: Scores
+    loss: SmoothEvaluation
+    slope: Slope
+    hessian: Hessian | None
 
 
 class Matrix(Protocol):
@@ -87,6 +119,20 @@ class Matrix(Protocol):
         """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of the loss.
 
         `dtype` is the precision of the products, numpy.float32 or numpy.float64.
+        """
+
+    def full_step(
+        self,
+        loss: PairLoss,
+        scores: Scores,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        n_threads: int = 1,
+    ) -> FullStep | None:
+        """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
+
+        The Hessian is that of `hessian`, standardised; for no `dtype` there is none. Where X and
+        the queries do not allow this, the result is None, and nothing has been read.
         """
 
     def centered(self) -> Matrix:

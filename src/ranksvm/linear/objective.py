@@ -34,7 +34,7 @@ from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
 from .known import Known, LastHessian
-from .matrix import Matrix
+from .matrix import FullStep, Hessian, Matrix, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 from .samples import Sample
@@ -115,16 +115,22 @@ class LinearObjective:
         """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
         return np.sqrt(self.X.column_squares(self.n_threads))
 
-    def evaluate(self, w: ArrayLike) -> LinearEvaluation:
-        """Evaluate the objective at weights of shape (n_features,)."""
+    def evaluate(self, w: ArrayLike, dtype: type[np.floating] | None = None) -> LinearEvaluation:
+        """Evaluate the objective at weights of shape (n_features,).
+
+        For a `dtype`, gradient and Hessian in that precision come from the same pass over X, where
+        that can be; but for a smoothing, which is narrowed first.
+        """
         weights = np.ascontiguousarray(w, dtype=np.float64)
         known = self.known
         if known is not None and weights is known.weights:
             if known.formula.equals(self.loss):
-                return LinearEvaluation(
-                    self, weights, known.scores, known.loss, known.slope(self.c)
-                )
+                return LinearEvaluation(self, weights, known.scores, known.loss, known.slope)
             return self.at(weights, known.scores)
+        if dtype is not None and self.loss.narrowed(0.5) is self.loss:
+            step = self.full_step(self.X.zeros(), weights, dtype)
+            if step is not None:
+                return LinearEvaluation(self, weights, *step[1:])
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return self.at(weights, scores)
 
@@ -147,6 +153,14 @@ class LinearObjective:
         scores, rounding = self.X.dot_within(weights, self.n_threads)
         loss = self.loss.widened(float(rounding.max())).evaluate(scores)
         return loss.value + loss.rounding
+
+    def full_step(
+        self, scores: Scores, p: Vector, dtype: type[np.floating] | None
+    ) -> FullStep | None:
+        """Return ``X p`` and what is at these scores and as much more, if one pass brings both."""
+        if self.rows is not None:
+            return None
+        return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
 
     def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
         """Evaluate the objective at weights whose scores are known."""
@@ -188,15 +202,18 @@ class LinearEvaluation:
     scores : array of shape (n_samples,)
         Where the loss lives.
     loss : LossEvaluation
-    known_slope : ndarray of shape (n_features,) or None
-        The gradient ``c X'g`` of the loss by the weights, if a pass over X has brought it already.
+    known_slope : Slope or None
+        The gradient of the loss by the weights, if a pass over X has brought it already.
+    known_hessian : Hessian or None
+        That of the loss, likewise.
     """
 
     objective: LinearObjective
     weights: Vector
     scores: Scores
     loss: LossEvaluation
-    known_slope: Vector | None = None
+    known_slope: Slope | None = None
+    known_hessian: Hessian | None = None
 
     @cached_property
     def value(self) -> float:
@@ -204,11 +221,15 @@ class LinearEvaluation:
         return self.objective.penalty.value(self.weights) + self.objective.c * self.loss.value
 
     @cached_property
-    def _slope(self) -> Vector:
+    def _of_loss(self) -> Slope:
         if self.known_slope is not None:
             return self.known_slope
-        X, c = self.objective.X, self.objective.c
-        return c * X.t_dot(self.loss.gradient, self.objective.n_threads)
+        X = self.objective.X
+        return Slope(X.t_dot(self.loss.gradient, self.objective.n_threads), X.rounding_of_sums)
+
+    @cached_property
+    def _slope(self) -> Vector:
+        return self.objective.c * self._of_loss.values
 
     @cached_property
     def gradient(self) -> Vector:
@@ -238,7 +259,7 @@ class LinearEvaluation:
     @cached_property
     def _noise(self) -> float:
         """How exactly the slope is known, in grains of the objective."""
-        of_sums = self.objective.X.rounding_of_sums * self.loss.gradient_norm
+        of_sums = self._of_loss.rounding * self.loss.gradient_norm
         return self.objective.c * (of_sums + self.loss.gradient_rounding)
 
     @property
@@ -254,9 +275,8 @@ class LinearEvaluation:
     @property
     def known(self) -> Known:
         """What has been computed here, for another c."""
-        loss, slope, upper_loss = self.loss, computed(self, "_slope"), computed(self, "upper_loss")
-        formula, c = self.objective.loss, self.objective.c
-        return Known(self.weights, self.scores, formula, loss, slope, c, upper_loss)
+        slope, upper_loss = computed(self, "_of_loss"), computed(self, "upper_loss")
+        return Known(self.weights, self.scores, self.objective.loss, self.loss, slope, upper_loss)
 
     def confirmed(self, enough: float) -> tuple[Vector, float]:
         """Return weights here, or a hair's breadth further out, and a confirmed value there.
@@ -332,7 +352,11 @@ class LinearEvaluation:
     def foreseen(self, ratio: float) -> LinearEvaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so."""
         loss = self.objective.loss.foreseen(self._smooth_loss, self.scores, ratio)
-        return replace(self, loss=loss, known_slope=None)
+        hessian = self.known_hessian
+        if hessian is not None:  # of the same pairs
+            change = loss.curvature / self._smooth_loss.curvature
+            hessian = hessian._replace(matrix=change * hessian.matrix)
+        return replace(self, loss=loss, known_slope=None, known_hessian=hessian)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:
@@ -373,7 +397,7 @@ class LinearEvaluation:
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
         bound = objective.penalty.curvature(self.weights) + objective.c * squares
-        return replace(self, known_slope=objective.c * product), bound
+        return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), bound
 
     def hessian(self) -> NDArray[np.float64]:
         """Form the Hessian ``I + c X'HX``, of shape (n_features, n_features)."""
@@ -398,8 +422,12 @@ class LinearEvaluation:
         """
         X, n_threads = self.objective.X, self.objective.n_threads
         shift, scale = X.standardization(n_threads)
-        scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
-        scaled *= self.objective.c
+        known = self.known_hessian
+        if known is not None and known.dtype in (dtype, np.float64):
+            scaled = self.objective.c * known.matrix
+        else:
+            scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
+            scaled *= self.objective.c
         scaled[np.diag_indices_from(scaled)] += (
             self.objective.penalty.curvature(self.weights) * scale**2
         )
@@ -439,6 +467,17 @@ class LinearEvaluation:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
         return Line(self, p, self.image(p) if image is None else image)
 
+    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line:
+        """Restrict as `along` does, with what is at the full step from the same pass over X.
+
+        That are value and gradient, and for a `dtype` the Hessian in that precision, too.
+        """
+        step = self.objective.full_step(self.scores, p, dtype)
+        if step is None:
+            return self.along(p)
+        end = LinearEvaluation(self.objective, self.weights + p, *step[1:])
+        return Line(self, p, step.image, end)
+
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -447,6 +486,7 @@ class Line:
     start: LinearEvaluation
     direction: Vector
     image: Scores
+    end: LinearEvaluation | None = None  # at the full step, if it is known
 
     @cached_property
     def slope(self) -> float:
@@ -462,10 +502,12 @@ class Line:
         """Evaluate at ``w + step * p``; where scores are very large, from fresh ones."""
         start = self.start
         weights = start.weights + step * self.direction
-        if self._extent + step * self._reach < FAR:
-            there = start.objective.at(weights, start.scores + step * self.image)
-        else:
+        if not self._extent + step * self._reach < FAR:
             there = start.objective.evaluate(weights)
+        elif step == 1.0 and self.end is not None:
+            there = self.end
+        else:
+            there = start.objective.at(weights, start.scores + step * self.image)
         return Trial(step, self._slope(there), -0.5 * self.slope, there)
 
     @cached_property

@@ -15,6 +15,7 @@ from .offsets import column_offsets, sampled_rows
 from .sparse_hessian import CoreCsr, SparseRows
 
 Vector = NDArray[np.float64]
+RowIndex: TypeAlias = slice | NDArray[np.integer]
 CoreMatrix: TypeAlias = _core.DenseMatrix32 | _core.DenseMatrix64 | CoreCsr
 
 
@@ -61,6 +62,9 @@ class Products(Protocol):
     def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
         """Copy a block, dense, as float32 or float64."""
 
+    def rows(self, rows: RowIndex) -> Products:
+        """Return some rows: a view of those that are adjacent, a dense copy of others."""
+
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
 
@@ -99,6 +103,16 @@ class Stored:
         if self._offset is not None:
             block = block._replace(shift=block.shift + self._offset)
         return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
+
+    def rows(self, rows: RowIndex) -> Products:
+        """Return some rows: a view of those that are adjacent, a dense copy of others."""
+        d = self._shape[1]
+        if isinstance(rows, slice):
+            core = self._core.rows(rows.start, rows.stop)
+            return Stored(core, (rows.stop - rows.start, d), self._offset)
+        block = Block(0, len(rows), rows.astype(np.int64), 0, d, np.zeros(d), np.ones(d))
+        copy = self.gather(block, np.float64)
+        return Stored(_core.DenseMatrix64(copy.astype(np.float64, copy=False)), (len(rows), d))
 
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
@@ -161,6 +175,10 @@ class TakenRows:
         rows = self._rows[block.order[block.first : block.last]]
         return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
 
+    def rows(self, rows: RowIndex) -> Products:
+        """Return some rows: a dense copy."""
+        return self._X.rows(self._rows[rows])
+
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
         X = self._X.sparse_rows()
@@ -207,6 +225,10 @@ class ScaledColumns:
         shift, scale = block.shift / self._scale, block.scale * self._scale
         return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
 
+    def rows(self, rows: RowIndex) -> Products:
+        """Return some rows: a view of those that are adjacent, a dense copy of others."""
+        return ScaledColumns(self._X.rows(rows), self._scale)
+
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
         X = self._X.sparse_rows()
@@ -231,6 +253,7 @@ class LastProduct:
         self.t_dot = X.t_dot
         self.t_dot_squares = X.t_dot_squares
         self.gather = X.gather
+        self.rows = X.rows
         self.sparse_rows = X.sparse_rows
 
     def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:

@@ -33,10 +33,16 @@ class CorePairs:
         - "auto": every pair, four at a time and unsorted, up to 64 documents, "merge" otherwise.
     n_threads : int, default=1
         Threads to use. Results do not depend on it, to the last bit.
+    core : PreferencePairs of the core, optional
+        The pairs of these preferences, if they are known.
     """
 
     def __init__(
-        self, preferences: Preferences, counting: str = "auto", n_threads: int = 1
+        self,
+        preferences: Preferences,
+        counting: str = "auto",
+        n_threads: int = 1,
+        core: _core.PreferencePairs | None = None,
     ) -> None:
         if counting not in COUNTINGS:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
@@ -46,7 +52,7 @@ class CorePairs:
         self.counting = counting
         self.n_threads = n_threads
         self.last_sweep = LastSweep()
-        self._core = _core.PreferencePairs(
+        self._core = core or _core.PreferencePairs(
             np.ascontiguousarray(preferences.y, dtype=np.float64),
             self.groups.indptr,
             self.groups.order,
@@ -55,6 +61,11 @@ class CorePairs:
             gaps=preferences.pair_weight == "gap",
             n_threads=n_threads,
         )
+
+    def part(self, first: int, last: int) -> CorePairs:
+        """Return the pairs of the queries from first to last, whose rows come query by query."""
+        core = self._core.part(first, last)
+        return CorePairs(self.preferences.part(first, last), self.counting, core=core)
 
     @property
     def preferences(self) -> Preferences:

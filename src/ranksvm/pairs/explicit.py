@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,6 +133,6 @@ class ListedSquaredHinge(SquaredHinge):
             quadratic=value,
             largest_multiple=np.inf,
             pairs=self.pairs,
-            make_sweep=partial(self.pairs.sweep, s, "squared_hinge", self.margin),
+            make_sweep=self.sweep_maker(s),
             curvature=2.0,
         )

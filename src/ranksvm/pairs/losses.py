@@ -234,8 +234,20 @@ class Hinge(PairLoss):
         return SmoothedHinge(self.pairs, self.margin, width)
 
 
+class SmoothLoss(PairLoss):
+    """A loss with second derivatives."""
+
+    @abstractmethod
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+
+    @abstractmethod
+    def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
+        """Evaluate the loss at scores of shape (n_samples,)."""
+
+
 @dataclass(frozen=True, eq=False)
-class SquaredHinge(PairLoss):
+class SquaredHinge(SmoothLoss):
     """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
 
     With N the weight of the active pairs, b their balance and M their Laplacian
@@ -268,9 +280,13 @@ class SquaredHinge(PairLoss):
         width = max(ratio * self.width, 1.0)
         return self if width == self.width else replace(self, width=width)
 
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+        return partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
+
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate at scores of shape (n_samples,): the loss, and the derivatives if widened."""
-        make_sweep = partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
+        make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
         constant = self.margin**2 * sweep.n_active
         value = constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores
@@ -305,7 +321,7 @@ class SquaredHinge(PairLoss):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothedHinge(PairLoss):
+class SmoothedHinge(SmoothLoss):
     """The hinge loss, with derivatives from a copy whose kink is rounded off.
 
     With its kink rounded off over a width h below the margin rho, the hinge is
@@ -354,9 +370,13 @@ class SmoothedHinge(PairLoss):
         gradient += below
         return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+        """Return what makes the sweep at scores of shape (n_samples,)."""
+        return partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
+
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
-        make_sweep = partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
+        make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
         return SmoothEvaluation(
             value=self.margin * sweep.n_active + sweep.balance_scores,

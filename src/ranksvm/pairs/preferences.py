@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,3 +56,15 @@ class Preferences:
         """Whether pairs weigh anything but 1."""
         weights = (self.sample_weight, self.query_weight, self.pair_weight)
         return any(weight is not None for weight in weights)
+
+    def part(self, first: int, last: int) -> Preferences:
+        """Return those of the queries from first to last, whose rows then come query by query."""
+        rows = self.groups.rows(first, last)
+        weight, of_queries = self.sample_weight, self.query_weight
+        return replace(
+            self,
+            y=self.y[rows],
+            groups=self.groups.part(first, last),
+            sample_weight=None if weight is None else weight[rows],
+            query_weight=None if of_queries is None else of_queries[first:last],
+        )

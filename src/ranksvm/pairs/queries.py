@@ -59,6 +59,15 @@ class QueryGroups:
         by_row[self.order] = by_place
         return by_row
 
+    def rows(self, first: int, last: int) -> slice | NDArray[np.uint32]:
+        """Return the rows of the queries from first to last, as an index."""
+        places = slice(int(self.indptr[first]), int(self.indptr[last]))
+        return places if self.order is None else self.order[places]
+
+    def part(self, first: int, last: int) -> QueryGroups:
+        """Return those queries alone, with their rows one after the other."""
+        return QueryGroups(self.indptr[first : last + 1] - self.indptr[first])
+
     @classmethod
     def from_qid(cls, qid: ArrayLike | None, n_samples: int) -> QueryGroups:
         """Group the rows by query id.

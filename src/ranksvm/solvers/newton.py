@@ -14,6 +14,7 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
+ORDER = 1.5  # of convergence near the optimum, at least
 
 
 def newton(
@@ -48,12 +49,14 @@ def newton(
     progress = progress or Progress()
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
-    current = continuation.start(objective.resumed().evaluate(w0), progress.lower_bound)
+    dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
+    start = objective.resumed().evaluate(w0, None if w0.any() else dtype)  # zero is not the optimum
+    current = continuation.start(start, progress.lower_bound)
     status = progress.record(current, 0.0)
     if status is None:
         current, status = _by_last_hessian(current, progress)
     trial: Trial[Evaluation] | None = None
-    dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
+    fall = 1.0  # of the distance, in the last step
     while status is None:
         refined = continuation.refine(current, progress.target, trial)
         direction = None
@@ -68,10 +71,12 @@ def newton(
             progress.n_products += 1
         trial = None
         if direction is not None:
-            trial, n_trials = line_search(current.along(direction))
+            goes_on = current.smoothing + before * fall**ORDER > progress.target
+            trial, n_trials = line_search(current.towards(direction, dtype if goes_on else None))
             progress.n_evaluations += n_trials
         if trial is not None:
             current = trial.evaluation
+            fall = current.distance / before if before > 0 else 0.0
             status = progress.record(current, trial.step)
         elif dtype is np.float64 and not foreseen:
             status = Status.STALLED
@@ -107,7 +112,7 @@ def _by_last_hessian(current: Evaluation, progress: Progress) -> tuple[Evaluatio
         direction = None if system is None else _solve(system)
         if direction is None:
             break
-        trial, n_trials = line_search(current.along(direction))
+        trial, n_trials = line_search(current.towards(direction))
         progress.n_evaluations += n_trials
         if trial is None:
             break

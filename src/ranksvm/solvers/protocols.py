@@ -124,8 +124,14 @@ class Evaluation(Point, Protocol):
     def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
-        `image` is that of p, if it is known. Where it is not, the pass over the data that brings it
-        may prepare value, gradient and Hessian at the full step as well.
+        `image` is that of p, if it is known.
+        """
+
+    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line[Evaluation]:
+        """Restrict as `along` does, where the full step is likely to be taken.
+
+        The pass over the data that brings the image may bring value and gradient there as well,
+        and for a `dtype` the Hessian of `newton_system` in that precision.
         """
 
 
@@ -192,5 +198,8 @@ class Objective(CountsPasses, Protocol):
     def sampled(self) -> Objective | None:
         """Nearly the same function, made of a sample of the data; None if there is none."""
 
-    def evaluate(self, w: Vector) -> Evaluation:
-        """Return the objective at w."""
+    def evaluate(self, w: Vector, dtype: type[np.floating] | None = None) -> Evaluation:
+        """Return the objective at w.
+
+        The pass over the data that this takes may bring the Hessian in the precision of a `dtype`.
+        """

@@ -62,6 +62,8 @@ class Continuation:
         That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
         of its own is right, if that gap says anything; and if not, a tenth of the value is a guess.
         """
+        if evaluation.smoothing == 0:
+            return evaluation
         value = evaluation.value
         if np.isfinite(lower_bound):
             reached = max(value - lower_bound, evaluation.rounding)

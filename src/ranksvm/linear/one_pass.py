@@ -1,0 +1,184 @@
+"""What a Newton step needs to know of its end, from one pass over X.
+
+Queries are independent. So once the direction p of a step is known, a block of whole queries, which
+is in the cache, is read once for all that is asked for at the end of the step:
+
+1. its part of the image, and so its scores ``t = s + X p``,
+2. the gradient g of the loss and the Laplacian of its queries there, by a sweep over these alone,
+3. ``X'g``, and its part of the Hessian as in `ranksvm.linear.hessian`, which are added up.
+
+Blocks depend on the shape alone and are added up in their order, so that the result is the same for
+every number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pairs.core_pairs import CorePairs
+from ..pairs.joined import Run, joined
+from ..pairs.losses import SmoothEvaluation, SmoothLoss
+from ..pairs.queries import QueryGroups
+from ..pairs.rounding import relative_rounding
+from ..pairs.sweeps import Pairs
+from ..threads import in_order
+from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
+from .long_query import BLOCK_BYTES
+from .matrix import FullStep, Hessian, Slope
+from .views import Block, Products
+
+Vector = NDArray[np.float64]
+
+LEAST_ROWS, MOST_ROWS = 256, 1 << 14  # of a block
+SINGLE = 4  # bytes of a number in single precision
+LONGEST = 4  # in blocks, of a query that is gone through as one
+
+
+class Precision(NamedTuple):
+    """That of a Hessian ``Z' H Z``, for ``Z = (X - shift) * scale`` in numbers of a dtype."""
+
+    shift: Vector
+    scale: Vector
+    dtype: type[np.floating]
+
+
+def fits(X: HostRows, pairs: Pairs) -> bool:
+    """Say whether all queries fit into blocks, and blocks suit X."""
+    return suits_blocks(X) and _blocks(pairs.groups, X.shape[1]) is not None
+
+
+def one_pass(
+    X: Products,
+    loss: SmoothLoss,
+    scores: Vector,
+    p: Vector,
+    precision: Precision | None,
+    n_threads: int,
+) -> FullStep:
+    """Take a full step along p, of shape (n_features,), from where the scores are those given.
+
+    Parameters
+    ----------
+    X : Products of shape (n_samples, n_features)
+    loss : SmoothLoss
+        Of queries that fit into blocks (`fits`).
+    scores : ndarray of shape (n_samples,)
+    p : ndarray of shape (n_features,)
+    precision : Precision or None
+        None if no Hessian is asked for.
+    n_threads : int
+
+    Raises
+    ------
+    OverflowError
+        If scores do.
+    """
+    groups = loss.pairs.groups
+    blocks = _blocks(groups, len(p))
+    assert blocks is not None
+    end = _End(X, loss, scores, p, precision)
+    sums = _Sums(groups, scores, len(p), precision)
+    with in_order(n_threads) as ordered:
+        parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
+        there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
+    slope = sums.slope(_n_added(groups, blocks))
+    return FullStep(sums.image, sums.scores, there, slope, sums.hessian)
+
+
+class _OfBlock(NamedTuple):
+    image: Vector
+    loss: SmoothEvaluation
+    gradient: Vector
+    product: NDArray[np.floating] | None  # Z' N Z
+
+
+class _Sums:
+    """What blocks add up to, and what they bring row by row."""
+
+    def __init__(
+        self, groups: QueryGroups, scores: Vector, d: int, precision: Precision | None
+    ) -> None:
+        self._groups, self._start, self._precision = groups, scores, precision
+        self.image, self.scores = np.empty_like(scores), np.empty_like(scores)
+        self._gradient = np.zeros(d)
+        self._product = np.zeros((d, d)) if precision is not None else None
+        self._factor = 0.0
+
+    def add(self, run: Run, part: _OfBlock) -> tuple[Run, SmoothEvaluation]:
+        """Add the next block; return which it was, and its loss."""
+        rows = self._groups.rows(*run)
+        self.image[rows] = part.image
+        self.scores[rows] = self._start[rows] + part.image
+        self._gradient += part.gradient
+        if self._product is not None and part.product is not None:
+            self._product += part.product
+            self._factor = part.loss.curvature * core_sweep(part.loss).half_laplacian_unit
+        return run, part.loss
+
+    def slope(self, n_added: int) -> Slope:
+        """Return ``X'g``, whose sums take so many additions."""
+        return Slope(self._gradient, relative_rounding(n_added))
+
+    @property
+    def hessian(self) -> Hessian | None:
+        """``Z' H Z``, if it was asked for."""
+        if self._product is None or self._precision is None:
+            return None
+        matrix = self._product + self._product.T
+        matrix *= self._factor
+        return Hessian(matrix, self._precision.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """What is at the end of the step, for any block of queries."""
+
+    X: Products
+    loss: SmoothLoss
+    scores: Vector
+    p: Vector
+    precision: Precision | None
+
+    def of_block(self, run: Run) -> _OfBlock:
+        """Read the rows of some queries; return what they bring."""
+        pairs = self.loss.pairs
+        assert isinstance(pairs, CorePairs)
+        rows = pairs.groups.rows(*run)
+        X = self.X.rows(rows)
+        image = X.dot(self.p, 1)
+        scores = self.scores[rows] + image
+        if not np.isfinite(scores).all():
+            raise OverflowError("scores must be finite")
+        loss = replace(self.loss, pairs=pairs.part(*run)).evaluate(scores)
+        return _OfBlock(image, loss, X.t_dot(loss.gradient, 1), self._product(X, loss))
+
+    def _product(self, X: Products, loss: SmoothEvaluation) -> NDArray[np.floating] | None:
+        """Return ``Z' N Z``."""
+        if self.precision is None:
+            return None
+        shift, scale, dtype = self.precision
+        sweep = core_sweep(loss)
+        rows = sweep.rows()
+        Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
+        moved = np.empty_like(Z)
+        sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
+        return Z.T @ moved
+
+
+def _blocks(groups: QueryGroups, d: int) -> list[Run] | None:
+    """Cut the queries into runs of so many rows as the cache holds; None if some are too long."""
+    max_rows = int(np.clip(BLOCK_BYTES // (SINGLE * max(d, 1)), LEAST_ROWS, MOST_ROWS))
+    blocks, long_queries = blocks_of_queries(groups, max_rows)
+    if np.diff(groups.indptr)[long_queries].max(initial=0) > LONGEST * max_rows:
+        return None
+    return blocks + [(query, query + 1) for query in long_queries]
+
+
+def _n_added(groups: QueryGroups, blocks: list[Run]) -> int:
+    """Return how many rows, and then blocks, are added up one after the other."""
+    first, last = np.transpose(blocks)
+    return len(blocks) + int((groups.indptr[last] - groups.indptr[first]).max())

@@ -1,0 +1,44 @@
+"""The loss of all queries, made of that of runs of them.
+
+Queries are independent: what a loss adds up over pairs is the sum over runs of queries, and its
+gradient comes row by row. Runs may be evaluated on any thread, and are added in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import hypot
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .losses import SmoothEvaluation, SmoothLoss
+
+Vector = NDArray[np.float64]
+Run: TypeAlias = tuple[int, int]  # of queries, from first to last
+
+SUMS = ("value", "offset", "rounding", "quadratic", "smoothing", "slack")
+LENGTHS = ("gradient_norm", "gradient_rounding")
+
+
+def joined(
+    loss: SmoothLoss, scores: Vector, runs: Iterable[tuple[Run, SmoothEvaluation]]
+) -> SmoothEvaluation:
+    """Return the loss at scores of shape (n_samples,), from its parts at those of runs of queries.
+
+    The runs hold each query once. The sweep of all queries is made if it is asked for.
+    """
+    gradient = np.zeros(len(scores))
+    numbers: dict[str, list[float]] = {name: [] for name in SUMS + LENGTHS}
+    for run, of_run in runs:
+        gradient[loss.pairs.groups.rows(*run)] = of_run.gradient
+        for name, values in numbers.items():
+            values.append(getattr(of_run, name))
+    sums = {name: float(np.sum(numbers[name])) for name in SUMS}
+    lengths = {name: hypot(*numbers[name]) for name in LENGTHS}
+    make_sweep = loss.sweep_maker(scores)
+    return replace(
+        of_run, gradient=gradient, pairs=loss.pairs, make_sweep=make_sweep, **sums, **lengths
+    )
