@@ -13,7 +13,8 @@ import reference
 import strategies
 from ranksvm import KernelRankSVM, RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.objective import FAR, LinearObjective
+from ranksvm.linear.line import FAR
+from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.core_pairs import CorePairs

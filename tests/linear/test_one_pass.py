@@ -14,7 +14,8 @@ from cases import make_losses, make_pairs, pairs_of
 from ranksvm import RankSVM
 from ranksvm.linear import one_pass
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.objective import FAR, LinearObjective
+from ranksvm.linear.line import FAR
+from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import SmoothedHinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups

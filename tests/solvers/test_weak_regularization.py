@@ -64,7 +64,7 @@ def test_begins_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss
     assert (there is not None) == wide
     if wide:
         assert there.width == pytest.approx(1 / here.dual.multiple)
-        assert there.multiple == pytest.approx(1, rel=1e-6)
+        assert there.dual.multiple == pytest.approx(1, rel=1e-6)
 
 
 @every_loss

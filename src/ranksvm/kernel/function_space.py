@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
+from ..linear.line import Trial
 from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.rounding import ROUNDING
 from .matrix import KernelMatrix
@@ -193,20 +194,10 @@ class FunctionLine:
     def _slope(self, there: FunctionEvaluation) -> float:
         return float((there.weights + there.objective.c * there.loss.gradient) @ self.scores)
 
-    def trial(self, step: float) -> FunctionTrial:
+    def trial(self, step: float) -> Trial[FunctionEvaluation]:
         """Evaluate the objective a step away."""
         start = self.start
         there = start.objective.at(
             start.weights + step * self.coef, start.scores + step * self.scores
         )
-        return FunctionTrial(step, self._slope(there), -0.5 * self.slope, there)
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionTrial:
-    """A point on a line, as `ranksvm.solvers.protocols.Trial` has it."""
-
-    step: float
-    slope: float
-    decrement: float
-    evaluation: FunctionEvaluation
+        return Trial(step, self._slope(there), -0.5 * self.slope, there)

@@ -34,6 +34,7 @@ from ..pairs.rounding import ROUNDING
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
 from .known import Known, LastHessian
+from .line import Line
 from .matrix import FullStep, Hessian, Matrix, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
@@ -45,7 +46,6 @@ HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
 NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
-FAR = 1e5  # scores that are so large are computed afresh: moved ones would have lost the digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,11 +463,21 @@ class LinearEvaluation:
         projected = scale * rows.from_weights(gradient)
         return NewtonSystem(hessian, projected, lambda y: rows.to_weights(scale * y))
 
-    def along(self, p: Vector, image: Scores | None = None) -> Line:
+    def moved(self, weights: Vector, scores: Scores | None) -> LinearEvaluation:
+        """Return the objective at other weights, and their scores if these are known."""
+        objective = self.objective
+        return objective.evaluate(weights) if scores is None else objective.at(weights, scores)
+
+    def slope_along(self, p: Vector, image: Scores) -> float:
+        """Return the derivative along p, for the image ``X p``."""
+        slope = float(self.objective.penalty.gradient(self.weights) @ p)
+        return slope + self.objective.c * float(self.loss.gradient @ image)
+
+    def along(self, p: Vector, image: Scores | None = None) -> Line[LinearEvaluation]:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
         return Line(self, p, self.image(p) if image is None else image)
 
-    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line:
+    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line[LinearEvaluation]:
         """Restrict as `along` does, with what is at the full step from the same pass over X.
 
         That are value and gradient, and for a `dtype` the Hessian in that precision, too.
@@ -477,67 +487,3 @@ class LinearEvaluation:
             return self.along(p)
         end = LinearEvaluation(self.objective, self.weights + p, *step[1:])
         return Line(self, p, step.image, end)
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """The objective along a direction: a trial costs a sweep over the scores, no pass over X."""
-
-    start: LinearEvaluation
-    direction: Vector
-    image: Scores
-    end: LinearEvaluation | None = None  # at the full step, if it is known
-
-    @cached_property
-    def slope(self) -> float:
-        """The derivative at the start."""
-        return self._slope(self.start)
-
-    def _slope(self, there: LinearEvaluation) -> float:
-        objective = self.start.objective
-        slope = float(objective.penalty.gradient(there.weights) @ self.direction)
-        return slope + objective.c * float(there.loss.gradient @ self.image)
-
-    def trial(self, step: float) -> Trial:
-        """Evaluate at ``w + step * p``; where scores are very large, from fresh ones."""
-        start = self.start
-        weights = start.weights + step * self.direction
-        if not self._extent + step * self._reach < FAR:
-            there = start.objective.evaluate(weights)
-        elif step == 1.0 and self.end is not None:
-            there = self.end
-        else:
-            there = start.objective.at(weights, start.scores + step * self.image)
-        return Trial(step, self._slope(there), -0.5 * self.slope, there)
-
-    @cached_property
-    def _extent(self) -> float:
-        return _extent(self.start.scores)
-
-    @cached_property
-    def _reach(self) -> float:
-        return _extent(self.image)
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A point on a line.
-
-    Attributes
-    ----------
-    step : float
-    slope : float
-        The derivative along the line there.
-    decrement : float
-        What the step 1 would gain on a parabola with its vertex there.
-    evaluation : LinearEvaluation
-    """
-
-    step: float
-    slope: float
-    decrement: float
-    evaluation: LinearEvaluation
-
-
-def _extent(scores: Scores) -> float:
-    return max(float(scores.max()), -float(scores.min()))
