@@ -53,8 +53,7 @@ def newton(
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    start = objective.evaluate(w0, None if w0.any() else dtype)  # zero is not the optimum
-    current = continuation.start(start, progress.lower_bound)
+    current = continuation.start(objective.evaluate(w0, dtype), progress.lower_bound)
     status = progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
     fall = 1.0  # of the distance, in the last step
