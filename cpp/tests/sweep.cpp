@@ -198,6 +198,27 @@ void check_sparse_hessian(Random& random, const std::shared_ptr<const Sweep>& sw
     }
 }
 
+// Sweeps over some queries and over the others, by the slots of each.
+void check_parts(Random& random, const Problem& problem, const PreferencePairs& pairs,
+                 const Expected& expected) {
+  const auto n_queries = pairs.n_queries(), cut = random.whole(0, n_queries);
+  double n_active = 0;
+  for (const auto& [first, last] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, n_queries}}) {
+    const auto part = std::make_shared<PreferencePairs>(pairs.part(first, last));
+    const auto begin = pairs.query_start(first), n = part->n_documents();
+    CHECK(n == pairs.query_start(last) - begin);
+    std::vector<double> scores(n);
+    for (std::int64_t i = 0; i < n; ++i) scores[i] = problem.scores[pairs.row_of(begin + i)];
+    const Sweep sweep(part, scores.data(), problem.phi, Counting::automatic, 1);
+    const double rounding = 1e-12 * (expected.magnitude + sweep.totals().magnitude) +
+                            1e-13 * sweep.totals().band_magnitude;
+    for (std::int64_t i = 0; i < n; ++i)
+      CHECK(close(sweep.gradient()[i], expected.gradient[pairs.row_of(begin + i)], rounding));
+    n_active += sweep.totals().n_active;
+  }
+  CHECK(close(n_active, expected.n_active, 1e-12 * expected.magnitude));
+}
+
 void test_against_pairs(Random& random) {
   // Short queries, or a mixture with longer ones.
   const auto most = random.whole(0, 3) == 0 ? 4 * PreferencePairs::kShortQuery : 40;
@@ -230,6 +251,7 @@ void test_against_pairs(Random& random) {
     check_half_laplacian<float>(sweep, expected, 1e-5);
     check_sparse_hessian(random, made, expected);
   }
+  check_parts(random, problem, *pairs, expected);
 }
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {

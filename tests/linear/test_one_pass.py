@@ -12,7 +12,7 @@ import reference
 import strategies
 from cases import make_losses, make_pairs, pairs_of
 from ranksvm import RankSVM
-from ranksvm.linear import one_pass
+from ranksvm.linear import design_matrix, one_pass
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.line import FAR
 from ranksvm.linear.objective import LinearObjective
@@ -228,6 +228,19 @@ def test_scores_that_are_far_are_computed_afresh():
     n_passes = objective.n_passes
     line.trial(1.0)
     assert objective.n_passes == n_passes + 1
+
+
+def test_a_large_hessian_is_not_kept(monkeypatch):
+    X, y, qid = problem()
+    model = RankSVM(solver="newton", tol=1e-8).fit(X, y, qid)
+    monkeypatch.setattr(design_matrix, "MOST_COLUMNS", 4)
+    n_passes = model.history_[-1].n_passes
+    objective = objective_of(X, y, qid)
+    step = objective.X.full_step(objective.loss, np.zeros(len(y)), np.ones(5), np.float32)
+    assert step.hessian is None
+    value = model.objective_
+    assert model.fit(X, y, qid).objective_ == pytest.approx(value, rel=1e-8)
+    assert model.history_[-1].n_passes > n_passes
 
 
 def test_numbers_too_large_take_many_passes():

@@ -68,7 +68,7 @@ def test_bound_and_best_multiple_do_not_depend_on_the_width(problem, width, expo
     noise = 1e-9 * here.value + 10 * width**2 * here.rounding
     assert wide.lower_bound == pytest.approx(here.lower_bound, abs=noise)
     if here.lower_bound > 1e6 * noise:
-        assert wide.multiple == pytest.approx(width * here.multiple, rel=1e-5)
+        assert wide.dual.multiple == pytest.approx(width * here.dual.multiple, rel=1e-5)
     # What the gap is made of: the part of the weights, and that of the width.
     of_the_gradient = wide.value - wide.distance - wide.smoothing
     assert of_the_gradient <= wide.lower_bound + noise + 1e-9 * wide.distance

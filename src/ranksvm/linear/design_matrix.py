@@ -16,11 +16,13 @@ from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
-from .one_pass import Precision, fits, one_pass
+from .one_pass import Precision, one_pass, whole_queries
 from .sparse_hessian import SparseRows
 from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
 
 Vector = NDArray[np.float64]
+
+MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
 
 
 class DesignMatrix:
@@ -228,16 +230,19 @@ or float64
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
-        too sparse, or numbers too large.
+        too sparse, or numbers too large. A large Hessian is left for when it is needed.
         """
-        if not (isinstance(loss, SmoothLoss) and fits(self, loss.pairs)):
+        if not isinstance(loss, SmoothLoss):
+            return None
+        blocks = whole_queries(self, loss.pairs.groups)
+        if blocks is None:
             return None
         precision = None
-        if dtype is not None:
+        if dtype is not None and self.shape[1] <= MOST_COLUMNS:
             precision = Precision(*self.standardization(n_threads), dtype)
         self.n_passes += 1
         try:
-            return one_pass(self._products, loss, scores, p, precision, n_threads)
+            return one_pass(self._products, loss, blocks, scores, p, precision, n_threads)
         except OverflowError:
             return None
 

@@ -131,8 +131,8 @@ class Matrix(Protocol):
     ) -> FullStep | None:
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
-        The Hessian is that of `hessian`, standardised; for no `dtype` there is none. Where X and
-        the queries do not allow this, the result is None, and nothing has been read.
+        The Hessian is that of `hessian`, standardised; it may be left out, and is for no `dtype`.
+        The result is None where X, the queries or the size of numbers do not allow this.
         """
 
     def centered(self) -> Matrix:

@@ -24,7 +24,6 @@ from ..pairs.joined import Run, joined
 from ..pairs.losses import SmoothEvaluation, SmoothLoss
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
-from ..pairs.sweeps import Pairs
 from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
@@ -46,14 +45,30 @@ class Precision(NamedTuple):
     dtype: type[np.floating]
 
 
-def fits(X: HostRows, pairs: Pairs) -> bool:
-    """Say whether all queries fit into blocks, and blocks suit X."""
-    return suits_blocks(X) and _blocks(pairs.groups, X.shape[1]) is not None
+def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
+    """Cut the queries into runs of so many rows as the cache holds.
+
+    None if some are too long for that, or if X is too sparse for blocks.
+    """
+    if not suits_blocks(X):
+        return None
+    most = BLOCK_BYTES // (SINGLE * max(X.shape[1], 1))
+    max_rows = min(max(most, LEAST_ROWS), MOST_ROWS)
+    blocks, long_queries = blocks_of_queries(groups, max_rows)
+    if any(_n_rows(groups, (query, query + 1)) > LONGEST * max_rows for query in long_queries):
+        return None
+    return blocks + [(query, query + 1) for query in long_queries]
+
+
+def _n_rows(groups: QueryGroups, run: Run) -> int:
+    first, last = run
+    return int(groups.indptr[last] - groups.indptr[first])
 
 
 def one_pass(
     X: Products,
     loss: SmoothLoss,
+    blocks: list[Run],
     scores: Vector,
     p: Vector,
     precision: Precision | None,
@@ -65,7 +80,8 @@ def one_pass(
     ----------
     X : Products of shape (n_samples, n_features)
     loss : SmoothLoss
-        Of queries that fit into blocks (`fits`).
+    blocks : list of Run
+        Its queries (`whole_queries`).
     scores : ndarray of shape (n_samples,)
     p : ndarray of shape (n_features,)
     precision : Precision or None
@@ -78,14 +94,13 @@ def one_pass(
         If scores do.
     """
     groups = loss.pairs.groups
-    blocks = _blocks(groups, len(p))
-    assert blocks is not None
     end = _End(X, loss, scores, p, precision)
     sums = _Sums(groups, scores, len(p), precision)
     with in_order(n_threads) as ordered:
         parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
         there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
-    slope = sums.slope(_n_added(groups, blocks))
+    # Of rows, and then of blocks, one after the other.
+    slope = sums.slope(len(blocks) + max(_n_rows(groups, run) for run in blocks))
     return FullStep(sums.image, sums.scores, there, slope, sums.hessian)
 
 
@@ -167,18 +182,3 @@ class _End:
         moved = np.empty_like(Z)
         sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
         return Z.T @ moved
-
-
-def _blocks(groups: QueryGroups, d: int) -> list[Run] | None:
-    """Cut the queries into runs of so many rows as the cache holds; None if some are too long."""
-    max_rows = int(np.clip(BLOCK_BYTES // (SINGLE * max(d, 1)), LEAST_ROWS, MOST_ROWS))
-    blocks, long_queries = blocks_of_queries(groups, max_rows)
-    if np.diff(groups.indptr)[long_queries].max(initial=0) > LONGEST * max_rows:
-        return None
-    return blocks + [(query, query + 1) for query in long_queries]
-
-
-def _n_added(groups: QueryGroups, blocks: list[Run]) -> int:
-    """Return how many rows, and then blocks, are added up one after the other."""
-    first, last = np.transpose(blocks)
-    return len(blocks) + int((groups.indptr[last] - groups.indptr[first]).max())

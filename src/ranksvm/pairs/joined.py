@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from math import hypot
+from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ Run: TypeAlias = tuple[int, int]  # of queries, from first to last
 
 SUMS = ("value", "offset", "rounding", "quadratic", "smoothing", "slack")
 LENGTHS = ("gradient_norm", "gradient_rounding")
+of_sums, of_lengths = attrgetter(*SUMS), attrgetter(*LENGTHS)
 
 
 def joined(
@@ -31,14 +33,16 @@ def joined(
     The runs hold each query once. The sweep of all queries is made if it is asked for.
     """
     gradient = np.zeros(len(scores))
-    numbers: dict[str, list[float]] = {name: [] for name in SUMS + LENGTHS}
+    parts = []
     for run, of_run in runs:
         gradient[loss.pairs.groups.rows(*run)] = of_run.gradient
-        for name, values in numbers.items():
-            values.append(getattr(of_run, name))
-    sums = {name: float(np.sum(numbers[name])) for name in SUMS}
-    lengths = {name: hypot(*numbers[name]) for name in LENGTHS}
-    make_sweep = loss.sweep_maker(scores)
+        parts.append((of_sums(of_run), of_lengths(of_run)))
+    sums, lengths = (np.array(numbers).T.copy() for numbers in zip(*parts, strict=True))
     return replace(
-        of_run, gradient=gradient, pairs=loss.pairs, make_sweep=make_sweep, **sums, **lengths
+        of_run,
+        gradient=gradient,
+        pairs=loss.pairs,
+        make_sweep=loss.sweep_maker(scores),
+        **dict(zip(SUMS, sums.sum(axis=1).tolist(), strict=True)),
+        **dict(zip(LENGTHS, (hypot(*values) for values in lengths), strict=True)),
     )

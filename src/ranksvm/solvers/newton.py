@@ -14,7 +14,7 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
-ORDER = 1.5  # of convergence near the optimum, at least
+ORDER = 1.5  # of convergence near the optimum, where it is 2, to be on the safe side
 
 
 def newton(
@@ -29,6 +29,10 @@ def newton(
     2. form the Hessian and scale its diagonal to one,
     3. factorise it (Cholesky) and solve for the Newton step (:eq:`newton-step`),
     4. search along the step; a trial costs a sweep over the scores, no pass over X.
+
+    The pass over X that the search begins with may bring gradient and Hessian at the full step,
+    too, so that such a step takes one pass in all. Where the next gap is foreseen to be small
+    enough, since the last step brought it down by so much, no Hessian is asked for.
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
@@ -50,7 +54,7 @@ def newton(
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    start = objective.resumed().evaluate(w0, None if w0.any() else dtype)  # zero is not the optimum
+    start = objective.resumed().evaluate(w0, dtype)
     current = continuation.start(start, progress.lower_bound)
     status = progress.record(current, 0.0)
     if status is None:
@@ -71,12 +75,13 @@ def newton(
             progress.n_products += 1
         trial = None
         if direction is not None:
+            # Near the optimum the next step brings the distance down as the last one, squared.
             goes_on = current.smoothing + before * fall**ORDER > progress.target
             trial, n_trials = line_search(current.towards(direction, dtype if goes_on else None))
             progress.n_evaluations += n_trials
         if trial is not None:
             current = trial.evaluation
-            fall = current.distance / before if before > 0 else 0.0
+            fall = min(1.0, current.distance / before) if before > 0 else 1.0
             status = progress.record(current, trial.step)
         elif dtype is np.float64 and not foreseen:
             status = Status.STALLED
