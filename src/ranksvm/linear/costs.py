@@ -18,6 +18,7 @@ from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
+SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
 HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
@@ -29,6 +30,7 @@ VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works 
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
+BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Costs:
     n, d : int
         Rows and features.
     n_stored : int
-    n_short : int
-        Rows of short queries.
+    n_short, n_walked : int
+        Rows of short queries, and of those too long for a block of an explicit Hessian.
     n_pairs : float
         How many there are at most.
     """
@@ -50,6 +52,7 @@ class Costs:
     d: int
     n_stored: int
     n_short: int
+    n_walked: int
     n_pairs: float
 
     @classmethod
@@ -57,7 +60,8 @@ class Costs:
         """Count rows, values and pairs."""
         sizes = np.diff(groups.indptr).astype(np.float64)
         n_short = int(sizes[sizes <= SHORT].sum())
-        return cls(*X.shape, X.n_stored, n_short, 0.5 * float(sizes @ sizes))
+        n_walked = int(sizes[sizes * X.shape[1] > BLOCK].sum())
+        return cls(*X.shape, X.n_stored, n_short, n_walked, 0.5 * float(sizes @ sizes))
 
     @property
     def is_dense(self) -> bool:
@@ -90,9 +94,10 @@ class Costs:
         """A cutting plane."""
         return self.evaluation + PLANE * TYPICAL_PLANES * self.d
 
-    def newton(self, n_steps: float) -> float:
-        """Newton steps by the Hessian of all features."""
-        return n_steps * (self._hessian + FACTOR * self.d**3 + self.evaluation)
+    def newton(self, n_steps: float, kinks: bool) -> float:
+        """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
+        smoothing = SMOOTHING * self.sweep if kinks else 0.0
+        return n_steps * (self._hessian + FACTOR * self.d**3 + self.evaluation + smoothing)
 
     def row_space(self, n_steps: float) -> float:
         """Newton steps by the Hessian of the space of rows."""
@@ -108,7 +113,7 @@ class Costs:
     def _hessian(self) -> float:
         if OF_BLOCKS * self.n_stored <= self.n * self.d:
             return HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
-        walk = WALK * (self.n - self.n_short) * self.d
+        walk = WALK * self.n_walked * self.d
         return HESSIAN * self.n * self.d**2 + walk
 
     @property

@@ -189,7 +189,7 @@ def _explicit(X: Matrix, costs: Costs, kinks: bool, digits: float) -> tuple[str,
     n_steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * digits if kinks else STEPS
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
-        options["newton"] = costs.newton(n_steps)
+        options["newton"] = costs.newton(n_steps, kinks)
     if n < d and RowSpace.suits(X):
         is_listed = kinks and costs.n_pairs <= MOST_PAIRS
         options["row_space"] = (
