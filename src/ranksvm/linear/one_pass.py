@@ -55,14 +55,10 @@ def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
     most = BLOCK_BYTES // (SINGLE * max(X.shape[1], 1))
     max_rows = min(max(most, LEAST_ROWS), MOST_ROWS)
     blocks, long_queries = blocks_of_queries(groups, max_rows)
-    if any(_n_rows(groups, (query, query + 1)) > LONGEST * max_rows for query in long_queries):
+    longest = max((int(groups.indptr[q + 1] - groups.indptr[q]) for q in long_queries), default=0)
+    if longest > min(LONGEST * max_rows, MOST_ROWS):  # which threads would share
         return None
     return blocks + [(query, query + 1) for query in long_queries]
-
-
-def _n_rows(groups: QueryGroups, run: Run) -> int:
-    first, last = run
-    return int(groups.indptr[last] - groups.indptr[first])
 
 
 def one_pass(
@@ -99,15 +95,14 @@ def one_pass(
     with in_order(n_threads) as ordered:
         parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
         there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
-    # Of rows, and then of blocks, one after the other.
-    slope = sums.slope(len(blocks) + max(_n_rows(groups, run) for run in blocks))
-    return FullStep(sums.image, sums.scores, there, slope, sums.hessian)
+    return FullStep(sums.image, sums.scores, there, sums.slope, sums.hessian)
 
 
 class _OfBlock(NamedTuple):
     image: Vector
     loss: SmoothEvaluation
     gradient: Vector
+    rows_in_a_sum: int  # of the gradient
     product: NDArray[np.floating] | None  # Z' N Z
 
 
@@ -120,6 +115,7 @@ class _Sums:
         self._groups, self._start, self._precision = groups, scores, precision
         self.image, self.scores = np.empty_like(scores), np.empty_like(scores)
         self._gradient = np.zeros(d)
+        self._n_blocks = self._rows_in_a_sum = 0
         self._product = np.zeros((d, d)) if precision is not None else None
         self._factor = 0.0
 
@@ -129,14 +125,17 @@ class _Sums:
         self.image[rows] = part.image
         self.scores[rows] = self._start[rows] + part.image
         self._gradient += part.gradient
+        self._n_blocks += 1
+        self._rows_in_a_sum = max(self._rows_in_a_sum, part.rows_in_a_sum)
         if self._product is not None and part.product is not None:
             self._product += part.product
             self._factor = part.loss.curvature * core_sweep(part.loss).half_laplacian_unit
         return run, part.loss
 
-    def slope(self, n_added: int) -> Slope:
-        """Return ``X'g``, whose sums take so many additions."""
-        return Slope(self._gradient, relative_rounding(n_added))
+    @property
+    def slope(self) -> Slope:
+        """``X'g``: of rows, and then of blocks, one after the other."""
+        return Slope(self._gradient, relative_rounding(self._rows_in_a_sum + self._n_blocks))
 
     @property
     def hessian(self) -> Hessian | None:
@@ -169,7 +168,8 @@ class _End:
         if not np.isfinite(scores).all():
             raise OverflowError("scores must be finite")
         loss = replace(self.loss, pairs=pairs.part(*run)).evaluate(scores)
-        return _OfBlock(image, loss, X.t_dot(loss.gradient, 1), self._product(X, loss))
+        gradient = X.t_dot(loss.gradient, 1)
+        return _OfBlock(image, loss, gradient, X.rows_in_a_sum, self._product(X, loss))
 
     def _product(self, X: Products, loss: SmoothEvaluation) -> NDArray[np.floating] | None:
         """Return ``Z' N Z``."""
