@@ -9,9 +9,12 @@ from functools import cache, partial
 from math import ceil, inf
 from numbers import Integral
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -175,13 +178,24 @@ def in_order(n_threads: int) -> Iterator[InOrder]:
                 # Few tasks are in flight at a time, so that few results wait in memory.
                 waiting = []
                 for task in tasks:
-                    waiting.append(pool.submit(function, task))
+                    waiting.append(_submitted(pool, function, task))
                     if len(waiting) > 2 * n_threads:
                         yield waiting.pop(0).result()
                 for future in waiting:
                     yield future.result()
 
             yield ordered
+
+
+def _submitted(
+    pool: ThreadPoolExecutor, function: Callable[[Task], Result], task: Task
+) -> Future[Result]:
+    try:
+        return pool.submit(function, task)
+    except RuntimeError as error:
+        if "thread" not in str(error):
+            raise
+        raise MemoryError("no memory is left for another thread") from error
 
 
 def map_in_order(

@@ -80,6 +80,8 @@ from ranksvm import RankSVM
 rng = np.random.default_rng(0)
 X = rng.standard_normal((400_000, 4))
 y = rng.standard_normal(400_000)
+# OpenBLAS ends the process where it cannot have its buffers: it shall have them.
+RankSVM(solver="newton", n_threads=2).fit(X[:9000], y[:9000])
 ranker = RankSVM(loss=sys.argv[1], n_threads=2, tol=1e-9).fit(X[:9000], y[:9000])
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 died = 0
