@@ -153,6 +153,10 @@ class FunctionEvaluation:
         """The width of the smoothing, 1 if there is none."""
         return self.objective.loss.smoothing_width
 
+    def remembered(self) -> FunctionEvaluation:
+        """Return what is to be known of this later: all of it."""
+        return self
+
     def confirmed(self, enough: float) -> tuple[Vector, float]:
         """Return the coefficients, and a value that is computed afresh."""
         return self.weights, self.objective.upper_value(self.weights)

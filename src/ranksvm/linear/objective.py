@@ -162,6 +162,26 @@ class LinearObjective:
             return None
         return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
 
+    def confirmed(
+        self, weights: Vector, value: float, upper: float, enough: float
+    ) -> tuple[Vector, float]:
+        """Return weights, or some a hair's breadth further out, and a confirmed value there.
+
+        Where features are large and hardly regularised, pairs lie at the kink so closely that
+        rounding alone makes up the loss. Weights a little longer lift them beyond it. `upper` is
+        the confirmed value at the weights.
+        """
+        growth, at_first = HAIR, weights
+        while upper > enough and upper - value > 0.5 * (upper - enough) and growth < 1e-3:
+            longer = (1 + growth) * at_first
+            if not self.penalty.value(longer) < upper:
+                break
+            there = self.upper_value(longer)
+            if there < upper:
+                weights, upper = longer, there
+            growth *= 16
+        return weights, upper
+
     def at(self, weights: Vector, scores: Scores) -> LinearEvaluation:
         """Evaluate the objective at weights whose scores are known."""
         return LinearEvaluation(self, weights, scores, self.loss.evaluate(scores))
@@ -189,6 +209,21 @@ class LinearObjective:
         X, pairs = self.sample
         loss = replace(self.loss, pairs=pairs)
         return replace(self, X=X, loss=loss, sample=None, known=None, last_hessian=None)
+
+
+@dataclass(frozen=True, eq=False)
+class RememberedWeights:
+    """What is to be known of an evaluation when its scores are let go."""
+
+    objective: LinearObjective
+    weights: Vector
+    value: float
+    rounding: float
+
+    def confirmed(self, enough: float) -> tuple[Vector, float]:
+        """Return these weights, or a hair's breadth further out, and a confirmed value there."""
+        upper = self.objective.upper_value(self.weights)
+        return self.objective.confirmed(self.weights, self.value, upper, enough)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,22 +314,13 @@ class LinearEvaluation:
         return Known(self.weights, self.scores, self.objective.loss, self.loss, slope, upper_loss)
 
     def confirmed(self, enough: float) -> tuple[Vector, float]:
-        """Return weights here, or a hair's breadth further out, and a confirmed value there.
+        """Return weights here, or a hair's breadth further out, and a confirmed value there."""
+        upper = self.objective.upper_value(self.weights, self.upper_loss)
+        return self.objective.confirmed(self.weights, self.value, upper, enough)
 
-        Where features are large and hardly regularised, pairs lie at the kink so closely that
-        rounding alone makes up the loss. Weights a little longer lift them beyond it.
-        """
-        weights, value = self.weights, self.objective.upper_value(self.weights, self.upper_loss)
-        growth = HAIR
-        while value > enough and value - self.value > 0.5 * (value - enough) and growth < 1e-3:
-            longer = (1 + growth) * self.weights
-            if not self.objective.penalty.value(longer) < value:
-                break
-            there = self.objective.upper_value(longer)
-            if there < value:
-                weights, value = longer, there
-            growth *= 16
-        return weights, value
+    def remembered(self) -> RememberedWeights:
+        """Return what is to be known of this later, without scores."""
+        return RememberedWeights(self.objective, self.weights, self.value, self.rounding)
 
     @property
     def lower_bound(self) -> float:

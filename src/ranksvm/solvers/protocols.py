@@ -33,8 +33,8 @@ class NewtonSystem(NamedTuple):
     to_weights: Callable[[Vector], Vector]
 
 
-class Point(Protocol):
-    """An objective at given weights, with its certificate: all that a record needs to know."""
+class Remembered(Protocol):
+    """What is to be known of an objective at given weights when solvers are elsewhere."""
 
     @property
     def weights(self) -> Vector:
@@ -43,6 +43,21 @@ class Point(Protocol):
     @property
     def value(self) -> float:
         """The objective."""
+
+    @property
+    def rounding(self) -> float:
+        """How exactly the value is known, as the function of what lines have moved."""
+
+    def confirmed(self, enough: float) -> tuple[Vector, float]:
+        """Return weights and the objective there, computed afresh: no less than it is.
+
+        The weights are those of this evaluation, or some near them where that brings what is
+        confirmed down to `enough`.
+        """
+
+
+class Point(Remembered, Protocol):
+    """An objective at given weights, with its certificate: all that a record needs to know."""
 
     @property
     def distance(self) -> float:
@@ -56,16 +71,8 @@ class Point(Protocol):
     def lower_bound(self) -> float:
         """A lower bound of the minimum, whatever rounding has done to what it is made of."""
 
-    @property
-    def rounding(self) -> float:
-        """How exactly the value is known, as the function of what lines have moved."""
-
-    def confirmed(self, enough: float) -> tuple[Vector, float]:
-        """Return weights and the objective there, computed afresh: no less than it is.
-
-        The weights are those of this evaluation, or some near them where that brings what is
-        confirmed down to `enough`.
-        """
+    def remembered(self) -> Remembered:
+        """Return what is to be known of this later, in little memory."""
 
     @property
     def smoothing(self) -> float:

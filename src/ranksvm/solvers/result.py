@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocols import CountsPasses, Point
+from .protocols import CountsPasses, Point, Remembered
 
 Vector = NDArray[np.float64]
 
@@ -154,7 +154,7 @@ class Progress:
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
     _patience: Callable[[Progress], bool] | None = None
     _gave_up: bool = False
-    _kept: Point | None = None  # of a solver before that gave up
+    _kept: Remembered | None = None  # of a solver before that gave up
     _objective: CountsPasses | None = None
     _passes_before: int = 0
 
@@ -166,7 +166,7 @@ class Progress:
         """
         if self._objective is None:
             self._passes_before = objective.n_passes
-        self._kept = self._better if self._gave_up else None
+        self._kept = self._remembered() if self._gave_up else None
         self._gave_up = False
         self.n_evaluations += bool(self.history)
         self.solver, self._objective = solver, objective
@@ -217,8 +217,12 @@ class Progress:
             status, self._gave_up = Status.GIVEN_UP, True
         return status
 
+    def _remembered(self) -> Remembered | None:
+        better = self._better
+        return self.best.remembered() if better is self.best and self.best is not None else better
+
     @property
-    def _better(self) -> Point | None:
+    def _better(self) -> Remembered | None:
         kept, best = self._kept, self.best
         return kept if best is None or (kept is not None and kept.value < best.value) else best
 
