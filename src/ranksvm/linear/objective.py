@@ -127,7 +127,7 @@ class LinearObjective:
             if known.formula.equals(self.loss):
                 return LinearEvaluation(self, weights, known.scores, known.loss, known.slope)
             return self.at(weights, known.scores)
-        if dtype is not None and self.loss.narrowed(0.5) is self.loss:
+        if dtype is not None:
             step = self.full_step(self.X.zeros(), weights, dtype)
             if step is not None:
                 return LinearEvaluation(self, weights, *step[1:])
@@ -157,8 +157,12 @@ class LinearObjective:
     def full_step(
         self, scores: Scores, p: Vector, dtype: type[np.floating] | None
     ) -> FullStep | None:
-        """Return ``X p`` and what is at these scores and as much more, if one pass brings both."""
-        if self.rows is not None:
+        """Return ``X p`` and what is at these scores and as much more, if one pass brings both.
+
+        Not for a smoothed loss, whose steps hold sweeps of two widths already, for their memory.
+        """
+        is_smoothed = self.loss.narrowed(0.5) is not self.loss
+        if self.rows is not None or is_smoothed:
             return None
         return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
 

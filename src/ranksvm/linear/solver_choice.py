@@ -41,8 +41,7 @@ INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
 LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
-FEW_ROWS, SOME_PLANES = 1000, 100.0  # planes cost next to nothing there, and are exact
-MANY_ROWS = 1 << 19  # whose scores and gradients count: planes hold more of these
+FEW_ROWS, PLANES_OF_FEW_ROWS = 1000, 100.0  # planes cost next to nothing there, and are exact
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
 LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
 
@@ -178,9 +177,7 @@ def choose_solver(
     by_products = PRODUCTS_PER_DIGIT * digits * costs.product
     n_planes = min(cost, by_products) / costs.plane
     if costs.n < FEW_ROWS:
-        n_planes = max(n_planes, SOME_PLANES)
-    if costs.n > MANY_ROWS and n_planes < SOME_PLANES:
-        return SolverChoice(direct, kinks)
+        n_planes = max(n_planes, PLANES_OF_FEW_ROWS)
     return SolverChoice(
         direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
     )
