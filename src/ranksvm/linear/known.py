@@ -34,7 +34,7 @@ class Known(NamedTuple):
     slope : Slope or None
         ``X'g`` for the gradient g of the loss, if it has been asked for.
     upper_loss : float or None
-        As `LinearObjective.upper_loss` gives it, likewise.
+        As ``LinearObjective.upper_loss`` gives it, likewise.
     """
 
     weights: Vector
