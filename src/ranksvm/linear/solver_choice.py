@@ -41,7 +41,8 @@ INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
 LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
-FEW_ROWS, PLANES_OF_FEW_ROWS = 1000, 100.0  # planes cost next to nothing there, and are exact
+# Few rows have so many planes at least, which are exact, if a plane takes less than that.
+FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
 LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
 
@@ -176,7 +177,7 @@ def choose_solver(
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
     by_products = PRODUCTS_PER_DIGIT * digits * costs.product
     n_planes = min(cost, by_products) / costs.plane
-    if costs.n < FEW_ROWS:
+    if costs.n < FEW_ROWS and costs.plane < LITTLE:
         n_planes = max(n_planes, PLANES_OF_FEW_ROWS)
     return SolverChoice(
         direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
