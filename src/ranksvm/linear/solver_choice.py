@@ -117,12 +117,15 @@ class SolverChoice:
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
-        solver = SMOOTH_SOLVERS[self.name]
         if self.samples:
-            return samples_first(solver, objective, w0, progress)
-        if self.n_products > 0 and self.name != "trust_region":
-            return products_first(solver, self.n_products, objective, w0, progress)
-        result = solver(objective, w0, progress)
+            return samples_first(self._alone, objective, w0, progress)
+        if self.n_products > 0:
+            return products_first(self._alone, self.n_products, objective, w0, progress)
+        return self._alone(objective, w0, progress)
+
+    def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        """Minimise it without what may go before."""
+        result = SMOOTH_SOLVERS[self.name](objective, w0, progress)
         if self.name == "row_space" and not self.kinks and result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
         return result
@@ -172,6 +175,8 @@ def choose_solver(
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
     n_products = cost / costs.product * (LATE if direct == "row_space" else 1)
+    if direct == "trust_region":
+        n_products = 0.0
     if not kinks:
         choice = SolverChoice(direct, kinks)
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
