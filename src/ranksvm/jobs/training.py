@@ -12,6 +12,7 @@ from ..linear.parameters import Parameters
 from ..linear.training import Fit, train
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
+from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .fingerprint import fingerprint
@@ -85,10 +86,8 @@ def _train_linear(
     factors = factors_of(rows, scale, X.columns)
     fit = train(
         X if factors is None else X.scaled(factors),
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
+        Preferences.from_labels(rows.labels, rows.qid, rows.cost),
+        parameters,
         callback=callback,
     )
     weights = fit.weights
@@ -115,10 +114,8 @@ def _train_kernel(
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
         factor,
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
+        Preferences.from_labels(rows.labels, rows.qid, rows.cost),
+        parameters,
         callback=callback,
         note=note,
     )
