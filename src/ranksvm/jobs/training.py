@@ -26,6 +26,7 @@ def train_on_rows(
     rows: SvmlightFile,
     parameters: Parameters,
     *,
+    preferences: Preferences | None = None,
     kernel: Kernel | None = None,
     scale: str | None = None,
     device: str = "cpu",
@@ -39,6 +40,8 @@ def train_on_rows(
     ----------
     rows : SvmlightFile
     parameters : Parameters
+    preferences : Preferences, optional
+        By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
         The linear ranker by default.
     scale : {"standard", "minmax", "maxabs"}, optional
@@ -65,11 +68,15 @@ def train_on_rows(
     """
     fit: Fit
     model: Model
+    if preferences is None:
+        preferences = Preferences.from_labels(rows.labels, rows.qid, rows.cost)
     if kernel is None:
-        fit, model = _train_linear(rows, parameters, scale, device, callback)
+        fit, model = _train_linear(rows, preferences, parameters, scale, device, callback)
     else:
         factors = factors_of(rows, scale)
-        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback, note)
+        fit, model = _train_kernel(
+            rows, preferences, parameters, factors, kernel, max_memory, callback, note
+        )
     warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
@@ -77,6 +84,7 @@ def train_on_rows(
 
 def _train_linear(
     rows: SvmlightFile,
+    preferences: Preferences,
     parameters: Parameters,
     scale: str | None,
     device: str,
@@ -86,7 +94,7 @@ def _train_linear(
     factors = factors_of(rows, scale, X.columns)
     fit = train(
         X if factors is None else X.scaled(factors),
-        Preferences.from_labels(rows.labels, rows.qid, rows.cost),
+        preferences,
         parameters,
         callback=callback,
     )
@@ -98,6 +106,7 @@ def _train_linear(
 
 def _train_kernel(
     rows: SvmlightFile,
+    preferences: Preferences,
     parameters: Parameters,
     factors: Vector | None,
     kernel: Kernel,
@@ -114,7 +123,7 @@ def _train_kernel(
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
         factor,
-        Preferences.from_labels(rows.labels, rows.qid, rows.cost),
+        preferences,
         parameters,
         callback=callback,
         note=note,
