@@ -46,6 +46,7 @@ from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import MOST_ROWS
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES, SOLVERS
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, SolverResult
 
 AUTO = "auto"
@@ -280,7 +281,9 @@ def solve(data: Data, solver: str, settings: dict[str, Any], limit: float) -> Ou
     """Solve, for so many seconds or little more."""
     parameters = Parameters(**settings, solver=solver, n_threads=1, max_iter=1_000_000)
     started = time.process_time()
-    problem = make_problem(DesignMatrix.from_array(data.X), data.y, data.qid, parameters)
+    problem = make_problem(
+        DesignMatrix.from_array(data.X), Preferences.from_labels(data.y, data.qid), parameters
+    )
     result = problem.minimize(parameters, callback=lambda _: time.process_time() - started > limit)
     seconds = time.process_time() - started
     how = ", ".join(f"{name} {n}" for name, n in turns(result))

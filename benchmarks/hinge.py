@@ -27,6 +27,7 @@ from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import Fit, train
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
 
 TREE_RSVM = "TreeRSVM"
@@ -88,8 +89,7 @@ class Contestant:
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.fit = train(
                 DesignMatrix.from_array(task.X),
-                task.y,
-                task.qid,
+                Preferences.from_labels(task.y, task.qid),
                 parameters=self.parameters,
                 callback=lambda iteration: iteration.seconds > self.limit,
             )

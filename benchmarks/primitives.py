@@ -26,6 +26,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import CuttingPlanes
 
 COLUMNS = ("primitive", "on", "ns", "per")
@@ -167,7 +168,9 @@ def plane(d: int) -> tuple[str, str, float, str]:
 def evaluation(data: Data, loss: str) -> LinearEvaluation:
     """Evaluate near the optimum, where solvers spend their time."""
     parameters = Parameters(loss=loss, n_threads=1, tol=0.1)
-    problem = make_problem(DesignMatrix.from_array(data.X), data.y, data.qid, parameters)
+    problem = make_problem(
+        DesignMatrix.from_array(data.X), Preferences.from_labels(data.y, data.qid), parameters
+    )
     return problem.objective.evaluate(problem.minimize(parameters).weights)
 
 

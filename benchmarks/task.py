@@ -182,7 +182,7 @@ class Judge:
 
     def __init__(self, task: Task, tol: float = 1e-9, limit: float = np.inf) -> None:
         parameters = Parameters(C=task.c, loss=task.loss, normalize=None, tol=tol, max_iter=100_000)
-        problem = make_problem(task.matrix, task.y, task.qid, parameters)
+        problem = make_problem(task.matrix, Preferences.from_labels(task.y, task.qid), parameters)
         result = problem.minimize(parameters, callback=lambda line: line.seconds > limit)
         self.task = task
         self.optimum, self.gap, self.weights = result.value, result.dual_gap, result.weights

@@ -25,6 +25,7 @@ from ranksvm.files.treeranksvm import (
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import train
+from ranksvm.pairs.preferences import Preferences
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"
 
@@ -41,9 +42,8 @@ def reference(**parameters):
     """Train on the data of the fixture without a config file."""
     settings = {"loss": "hinge", "normalize": "pairs", "tol": 0.0, "epsilon": 1e-3}
     X = DesignMatrix.from_array(read_features("f").X)
-    return train(
-        X, read_labels("l"), read_qids("q"), parameters=Parameters(**{**settings, **parameters})
-    )
+    preferences = Preferences.from_labels(read_labels("l"), read_qids("q"))
+    return train(X, preferences, Parameters(**{**settings, **parameters}))
 
 
 def table_of(labels, scores, qid):

@@ -13,6 +13,7 @@ from ranksvm.kernel.matrix import KernelMatrix
 from ranksvm.kernel.training import most_columns, train_kernel
 from ranksvm.linear.parameters import Parameters
 from ranksvm.pairs.losses import Hinge, SquaredHinge
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 
 LOSSES = {"squared_hinge": SquaredHinge, "hinge": Hinge}
@@ -110,7 +111,7 @@ def test_reaches_the_optimum(loss, normalize, C, over_all_functions):
     X, y, qid = make_problem(2, n=60)
     factor = KernelFactor(KERNEL, X, np.inf)
     parameters = Parameters(C=C, loss=loss, normalize=normalize, tol=1e-6, n_threads=1)
-    fit = train_kernel(factor, y, qid, parameters=parameters)
+    fit = train_kernel(factor, Preferences.from_labels(y, qid), parameters=parameters)
     K = KERNEL.between(X, X)
     _, value = optimum(loss, reference.kernel_features(K), y, qid, C, normalize)
     assert fit.result.status == "converged"
@@ -134,7 +135,9 @@ def test_the_bound_holds_at_extremes(kernel, C, over_all_functions):
     X, y, qid = make_problem(3, n=40)
     X[20:] = X[:20]
     factor = KernelFactor(kernel, X, np.inf)
-    fit = train_kernel(factor, y, qid, parameters=Parameters(C=C, n_threads=1))
+    fit = train_kernel(
+        factor, Preferences.from_labels(y, qid), parameters=Parameters(C=C, n_threads=1)
+    )
     K = kernel.between(X, X)
     _, value = optimum("squared_hinge", reference.kernel_features(K), y, qid, C)
     assert value * (1 - 1e-8) <= fit.result.value
@@ -145,7 +148,7 @@ def test_what_stalls_over_all_functions_goes_on_by_columns(over_all_functions):
     X, y, qid = make_problem(4, n=60)
     factor = KernelFactor(KERNEL, X, np.inf)
     parameters = Parameters(loss="hinge", tol=1e-13, n_threads=1)
-    fit = train_kernel(factor, y, qid, parameters=parameters)
+    fit = train_kernel(factor, Preferences.from_labels(y, qid), parameters=parameters)
     solvers = [line.solver for line in fit.result.history]
     assert solvers[0] == "newton_cg" != solvers[-1]
     assert fit.result.dual_gap <= 1e-11
@@ -157,7 +160,11 @@ def test_planes_solve_what_smoothing_finds_hard(over_all_functions, monkeypatch)
     X, y, qid = make_problem(6, n=60)
     for C, solver in ((9.0, "newton_cg"), (11.0, "bundle")):
         factor = KernelFactor(KERNEL, X, np.inf)
-        fit = train_kernel(factor, y, qid, parameters=Parameters(C=C, loss="hinge", n_threads=1))
+        fit = train_kernel(
+            factor,
+            Preferences.from_labels(y, qid),
+            parameters=Parameters(C=C, loss="hinge", n_threads=1),
+        )
         assert fit.result.history[0].solver == solver
 
 
@@ -165,7 +172,12 @@ def test_notes_say_how_far_the_work_is(over_all_functions):
     X, y, qid = make_problem(6, n=60)
     notes = []
     factor = KernelFactor(KERNEL, X, np.inf)
-    train_kernel(factor, y, qid, parameters=Parameters(n_threads=1), note=notes.append)
+    train_kernel(
+        factor,
+        Preferences.from_labels(y, qid),
+        parameters=Parameters(n_threads=1),
+        note=notes.append,
+    )
     assert notes[-1] == "kernel matrix: 0 of 60 rows"
     factor = KernelFactor(KERNEL, X, np.inf)
     factor.refine(1e-3, note=notes.append)
@@ -177,7 +189,11 @@ def test_threads_do_not_change_a_bit(over_all_functions):
     fits = []
     for n_threads in (1, 3):
         factor = KernelFactor(KERNEL, X, np.inf, n_threads)
-        fits.append(train_kernel(factor, y, qid, parameters=Parameters(n_threads=n_threads)))
+        fits.append(
+            train_kernel(
+                factor, Preferences.from_labels(y, qid), parameters=Parameters(n_threads=n_threads)
+            )
+        )
     np.testing.assert_array_equal(fits[0].dual_coef, fits[1].dual_coef)
     assert fits[0].result.value == fits[1].result.value
 

@@ -74,7 +74,9 @@ def test_scores_that_get_very_large_are_computed_afresh():
 
 def test_training_goes_on_where_drift_led_it_astray(monkeypatch):
     X, y = steep(1.0, n=60, d=3)
-    problem = make_problem(DesignMatrix.from_array(X), y, None, Parameters(tol=1e-6))
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y), Parameters(tol=1e-6)
+    )
     starts, minimize = [], type(problem.choice).minimize
 
     def astray(choice, objective, start, progress, planes=None):

@@ -17,6 +17,7 @@ from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import LOSSES
+from ranksvm.pairs.preferences import Preferences
 
 needs_fork = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="needs fork"
@@ -48,7 +49,12 @@ def test_an_exception_of_a_callback_goes_through(problem, solver, loss):
 
     parameters = Parameters(loss=loss, solver=solver, tol=1e-9, n_threads=2)
     with pytest.raises(KeyboardInterrupt, match="enough"):
-        train(DesignMatrix.from_array(X), y, qid, parameters=parameters, callback=callback)
+        train(
+            DesignMatrix.from_array(X),
+            Preferences.from_labels(y, qid),
+            parameters=parameters,
+            callback=callback,
+        )
     assert len(seen) == 2
     after = coef(problem, 2, loss, solver)
     np.testing.assert_array_equal(after, coef(problem, 1, loss, solver))
@@ -69,7 +75,12 @@ def test_a_signal_interrupts_between_iterations(problem, solver):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            train(DesignMatrix.from_array(X), y, qid, parameters=parameters, callback=callback)
+            train(
+                DesignMatrix.from_array(X),
+                Preferences.from_labels(y, qid),
+                parameters=parameters,
+                callback=callback,
+            )
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(seen) == 2
@@ -113,15 +124,17 @@ LONG_FIT = """
 import sys, numpy as np
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
+from ranksvm.pairs.preferences import Preferences
 rng = np.random.default_rng(0)
-X, y = rng.normal(size=(6_000, 6)), rng.normal(size=6_000)
+X = DesignMatrix.from_array(rng.normal(size=(6_000, 6)))
+pairs = Preferences.from_labels(rng.normal(size=6_000))
 parameters = Parameters(loss="hinge", solver=sys.argv[1], counting="pairs", tol=0.0, n_threads=2)
 tell = lambda line: print(line.iteration, flush=True)
 try:
-    train(DesignMatrix.from_array(X), y, parameters=parameters, callback=tell)
+    train(X, pairs, parameters, callback=tell)
 except KeyboardInterrupt:
     parameters = Parameters(loss="hinge", n_threads=2)
-    print(train(DesignMatrix.from_array(X), y, parameters=parameters).result.status, flush=True)
+    print(train(X, pairs, parameters).result.status, flush=True)
 """
 
 
@@ -191,7 +204,12 @@ def test_a_fork_amid_a_fit_harms_neither(problem):
             children.append(child)
 
     parameters = Parameters(loss="hinge", n_threads=2)
-    fit = train(DesignMatrix.from_array(X), y, qid, parameters=parameters, callback=callback)
+    fit = train(
+        DesignMatrix.from_array(X),
+        Preferences.from_labels(y, qid),
+        parameters=parameters,
+        callback=callback,
+    )
     np.testing.assert_array_equal(fit.result.weights, expected)
     assert exit_status(children[0]) == 0
 

@@ -11,6 +11,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import train
 from ranksvm.linear.views import Stored
+from ranksvm.pairs.preferences import Preferences
 
 
 @st.composite
@@ -103,8 +104,8 @@ def test_training_on_a_view_is_training_on_its_rows(loss, solver, kind):
     scale = np.array([1.0, 2.0, 0.5, 3.0])
     view = DesignMatrix.from_array(kind(X)).take(rows).scaled(scale)
     copy = DesignMatrix.from_array(X[rows] * scale)
-    seen = train(view, y[rows], qid[rows], parameters=parameters).result
-    copied = train(copy, y[rows], qid[rows], parameters=parameters).result
+    seen = train(view, Preferences.from_labels(y[rows], qid[rows]), parameters=parameters).result
+    copied = train(copy, Preferences.from_labels(y[rows], qid[rows]), parameters=parameters).result
     assert seen.value == pytest.approx(copied.value, rel=2e-8)
     distance = 2 * np.sqrt(2e-8 * copied.value)  # strongly convex
     assert np.linalg.norm(seen.weights - copied.weights) <= distance

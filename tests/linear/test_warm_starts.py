@@ -20,6 +20,7 @@ from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
+from ranksvm.pairs.preferences import Preferences
 
 CS = np.logspace(-3, 3, 9)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -41,7 +42,9 @@ def rows(seed, n, d, kind="noisy"):
 
 def objective_of(loss, X, y, qid, c=0.5):
     parameters = Parameters(C=c, loss=loss, normalize=None)
-    return make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters).objective
+    return make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), parameters
+    ).objective
 
 
 def exact(loss, X, y, qid, C, coef):
@@ -123,7 +126,9 @@ def test_another_loss_takes_the_scores_alone():
 def test_known_scores_that_are_wrong_do_not_make_a_certificate_wrong(loss):
     X, y, qid = rows(2, 60, 4)
     parameters = Parameters(C=1.0, loss=loss, tol=1e-6)
-    problem = make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), parameters
+    )
     optimum = problem.minimize(parameters)
     here = problem.objective.evaluate(optimum.weights)
     drifted = replace(here, scores=here.scores * 0.9)
@@ -194,7 +199,9 @@ def test_solutions_take_fewer_steps_than_alone(loss, kind):
 def test_what_goes_first_goes_first_again_while_it_is_quick(loss, first, work, stays):
     X, y, qid = rows(6, 600, 10)
     parameters = Parameters(C=1e-2, loss=loss, tol=1e-4)
-    problem = make_problem(DesignMatrix.from_array(X), y.astype(float), qid, parameters)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), parameters
+    )
     works = {"n_planes": work} if first == "bundle" else {"n_products": work}
     choice = SolverChoice("newton", loss == "hinge", **works)
     of_each = [replace(parameters, C=C) for C in (1e-2, 1.0, 100.0)]

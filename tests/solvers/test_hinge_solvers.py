@@ -16,6 +16,7 @@ from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, train
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
+from ranksvm.pairs.preferences import Preferences
 
 TIGHT = {"loss": "hinge", "tol": 1e-10, "n_threads": 1}
 
@@ -215,7 +216,9 @@ def test_epsilon_is_a_gap_of_the_objective_divided_by_C(solver, loss, normalize,
         parameters = Parameters(
             C=50.0, loss=loss, solver=solver, normalize=normalize, tol=0.0, epsilon=epsilon
         )
-        result = train(place.matrix(X, solver), y, qid, parameters=parameters).result
+        result = train(
+            place.matrix(X, solver), Preferences.from_labels(y, qid), parameters=parameters
+        ).result
         gaps = [line.value * line.dual_gap / 50.0 for line in result.history]
         assert str(result.status) == "converged"
         # No sooner and no later.
@@ -235,7 +238,12 @@ def test_a_callback_ends_the_solution(solver, place):
     parameters = Parameters(C=100.0, loss="hinge", solver=solver, tol=1e-10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = train(place.matrix(X, solver), y, qid, parameters=parameters, callback=callback)
+        fit = train(
+            place.matrix(X, solver),
+            Preferences.from_labels(y, qid),
+            parameters=parameters,
+            callback=callback,
+        )
     assert str(fit.result.status) == "stopped"
     assert fit.result.history[:-1] == seen[:-1]
     assert fit.result.history[-1].iteration == 2
@@ -310,7 +318,9 @@ def test_few_pairs_that_decide_do_not_hold_newton_up(C):
     y = np.clip(np.round(utility), 0, 3)
     parameters = Parameters(C=C, loss="hinge", solver="newton", tol=1e-8, n_threads=1)
     result = train(
-        DesignMatrix.from_array(X), y, np.arange(300) // 10, parameters=parameters
+        DesignMatrix.from_array(X),
+        Preferences.from_labels(y, np.arange(300) // 10),
+        parameters=parameters,
     ).result
     assert result.status == "converged"
     assert result.solver == "newton"

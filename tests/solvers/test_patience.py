@@ -10,6 +10,7 @@ from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, Progress
 from ranksvm.solvers.patience import FEWEST, FREE, Patience
 
@@ -68,7 +69,7 @@ def test_the_optimum_does_not_depend_on_when_a_solver_gives_up(loss, work):
     X = rng.standard_normal((300, 12)) * 10.0 ** rng.uniform(-2, 2, 12)
     y = rng.integers(0, 4, 300).astype(float)
     parameters = Parameters(loss=loss, C=10.0, tol=1e-7, n_threads=1)
-    problem = make_problem(DesignMatrix.from_array(X), y, None, parameters)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     kinks = loss == "hinge"
     turns = SolverChoice("newton", kinks, n_planes=work * kinks, n_products=work)
     result = replace(problem, choice=turns).minimize(parameters)
@@ -87,7 +88,7 @@ def test_the_best_point_of_a_solver_that_gave_up_is_kept():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((200, 20)), rng.integers(0, 3, 200).astype(float)
     parameters = Parameters(loss="hinge", C=100.0, tol=1e-9, n_threads=1)
-    problem = make_problem(DesignMatrix.from_array(X), y, None, parameters)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     turns = replace(problem, choice=SolverChoice("newton", True, n_planes=1e-3))
     stopped = turns.minimize(parameters, callback=lambda line: line.solver == "newton")
     assert str(stopped.status) == "stopped"

@@ -8,6 +8,7 @@ from cases import optimum
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.training import Parameters, make_problem, train
 from ranksvm.names import LOSSES
+from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers.smoothing import Continuation
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -24,7 +25,7 @@ def few_rows(seed=0, n=60, d=150, levels=4):
 def solve(X, y, qid, loss, C, place=None, **parameters):
     parameters = Parameters(loss=loss, C=C, solver="trust_region", **parameters)
     matrix = DesignMatrix.from_array(X) if place is None else place.matrix(X, "trust_region")
-    return train(matrix, y, qid, parameters=parameters).result
+    return train(matrix, Preferences.from_labels(y, qid), parameters=parameters).result
 
 
 @every_loss
@@ -58,7 +59,9 @@ def test_no_bound_on_the_way_exceeds_the_optimum(loss):
 @every_loss
 def test_begins_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
     X, y, qid = few_rows(2, d=d)
-    problem = make_problem(DesignMatrix.from_array(X), y, qid, Parameters(loss=loss, C=C))
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y, qid), Parameters(loss=loss, C=C)
+    )
     here = problem.objective.smoothed().evaluate(np.zeros(d))
     there = here.widened()
     assert (there is not None) == wide
@@ -72,7 +75,7 @@ def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
     X, y, qid = few_rows(2)
     first = solve(X, y, qid, loss, 1e3, tol=1e-6)
     parameters = Parameters(loss=loss, C=4e3, solver="trust_region", tol=1e-4)
-    problem = make_problem(DesignMatrix.from_array(X), y, qid, parameters)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
     objective = problem.objective.smoothed()
     near = Continuation.start(objective.evaluate(first.weights), -np.inf).widened()
     np.testing.assert_array_equal(near.weights, first.weights)

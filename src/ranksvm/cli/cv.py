@@ -72,6 +72,7 @@ def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
     from ..jobs.rows import design_matrix, factors_of
     from ..jobs.training import warn_unless_converged
+    from ..pairs.preferences import Preferences
     from ..plots import RegularizationCurveDisplay, save_figure
     from ..progress import FitCounter
     from ..selection.cross_validation import cross_validate
@@ -87,7 +88,7 @@ def _cv(args: argparse.Namespace) -> None:
     X = design_matrix(data)
     factors = factors_of(data, args.scale, X.columns)
     X = X if factors is None else X.scaled(factors)
-    rows = TrainingRows(X, data.labels, data.qid, data.cost)
+    rows = TrainingRows(X, Preferences.from_labels(data.labels, data.qid, data.cost))
     of_each = rows.grid(Cs, parameters)
     folds = make_folds(args.folds, data.labels, rows.query)
     watched = sys.stderr.isatty() and not args.quiet

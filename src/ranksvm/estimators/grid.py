@@ -15,8 +15,8 @@ from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
 from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
+from ..pairs.preferences import Preferences
 from ..pairs.query_columns import query_column, without_column
-from ..pairs.weights import row_weights
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
 from .rows import labelled_rows
@@ -89,11 +89,8 @@ def ranksvm_grid(
     matrix = DesignMatrix.from_array(X)
     problem = make_problem(
         matrix,
-        y,
-        qid,
+        Preferences.from_labels(y, qid, sample_weight, query_weight),
         min(of_each, key=attrgetter("C")),
-        row_weights("sample_weight", sample_weight, X.shape[0]),
-        query_weight,
     )
     results: dict[int, SolverResult] = {}
     is_said = False

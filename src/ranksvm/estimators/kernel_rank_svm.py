@@ -13,7 +13,7 @@ from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
 from ..kernel.training import cost_of, train_kernel
 from ..models.kernel import KernelModel
-from ..pairs.weights import row_weights
+from ..pairs.preferences import Preferences
 from ..progress import IterationTable, WorkNotes
 from ..threads import resolve_threads
 from .certified_ranker import CertifiedRanker
@@ -216,11 +216,8 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
             factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
             fit = train_kernel(
                 factor,
-                y,
-                ids,
-                parameters=parameters,
-                sample_weight=row_weights("sample_weight", sample_weight, len(y)),
-                query_weight=query_weight,
+                Preferences.from_labels(y, ids, sample_weight, query_weight),
+                parameters,
                 callback=IterationTable() if self.verbose else None,
                 note=note,
             )

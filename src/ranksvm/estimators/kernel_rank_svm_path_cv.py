@@ -16,7 +16,7 @@ from ..kernel.path.regularization import solve_path
 from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
 from ..models.kernel import KernelModel
-from ..pairs.queries import QueryGroups
+from ..pairs.preferences import Preferences
 from ..progress import FitCounter
 from ..selection.fold_scores import rank_of
 from ..selection.folds import make_folds
@@ -209,7 +209,7 @@ class KernelRankSVMPathCV(KernelRanker):
             kernels = kernels_of_widths(
                 self.kernel, self.gammas, self.degree, self.coef0, self.n_features_in_
             )
-            rows = TrainingRows(DesignMatrix.from_array(X), y, ids)
+            rows = TrainingRows(DesignMatrix.from_array(X), Preferences.from_labels(y, ids))
             folds = make_folds(self.cv, y, rows.query)
             self.graph_ = chosen_graph(y, rows.query) if self.graph == "auto" else self.graph
             paths = FoldPaths(
@@ -301,4 +301,4 @@ class KernelRankSVMPathCV(KernelRanker):
         self.lambda_ = max(self.lambda_, float(self.path_.lambdas[-1]))
         self.dual_coef_ = self.path_.coef_at(self.lambda_)
         self.n_pairs_ = len(self.path_.graph)
-        self.n_queries_ = QueryGroups.from_qid(rows.query, len(rows.y)).n_queries
+        self.n_queries_ = rows.preferences.groups.n_queries

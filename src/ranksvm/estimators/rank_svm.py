@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..arrays.libraries import library_of, to_host
 from ..arrays.placement import design_matrix
 from ..linear.training import train
-from ..pairs.weights import row_weights
+from ..pairs.preferences import Preferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
@@ -257,11 +257,8 @@ default="auto"
                 )
             fit = train(
                 design_matrix(X, self.device),
-                y,
-                ids,
-                parameters=parameters,
-                sample_weight=row_weights("sample_weight", sample_weight, len(y)),
-                query_weight=query_weight,
+                Preferences.from_labels(y, ids, sample_weight, query_weight),
+                parameters,
                 w0=w0,
                 callback=IterationTable() if self.verbose else None,
             )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..linear.design_matrix import DesignMatrix
 from ..linear.training import shortfall, train
+from ..pairs.preferences import Preferences
 from ..progress import FitCounter
 from ..selection.cross_validation import cross_validate
 from ..selection.folds import make_folds
@@ -179,7 +180,8 @@ class RankSVMCV(LinearRanker):
             if self.n_jobs is not None:
                 require_workers("n_jobs", self.n_jobs)
             X, y, ids = self._training_rows(X, y, qid, group)
-            rows = TrainingRows(DesignMatrix.from_array(X), y, ids, sample_weight, query_weight)
+            preferences = Preferences.from_labels(y, ids, sample_weight, query_weight)
+            rows = TrainingRows(DesignMatrix.from_array(X), preferences)
             of_each = rows.grid(self.Cs, parameters)
             folds = make_folds(self.cv, y, rows.query)
             result = cross_validate(
@@ -199,14 +201,7 @@ class RankSVMCV(LinearRanker):
             self.best_score_ = float(result.mean[self.best_index_])
             if self.refit:
                 chosen = of_each[self.best_index_]
-                fit = train(
-                    rows.X,
-                    y,
-                    rows.query,
-                    parameters=chosen,
-                    sample_weight=rows.sample_weight,
-                    query_weight=rows.query_weight,
-                )
+                fit = train(rows.X, rows.preferences, chosen)
                 is_said = result.shortfall is not None  # what is advised
                 warn_unless_converged(shortfall(fit.result, chosen) if is_said else fit.shortfall)
                 self._keep(fit, chosen)

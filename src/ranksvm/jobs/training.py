@@ -12,6 +12,7 @@ from ..linear.parameters import Parameters
 from ..linear.training import Fit, train
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
+from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .fingerprint import fingerprint
@@ -25,6 +26,7 @@ def train_on_rows(
     rows: SvmlightFile,
     parameters: Parameters,
     *,
+    preferences: Preferences | None = None,
     kernel: Kernel | None = None,
     scale: str | None = None,
     device: str = "cpu",
@@ -38,6 +40,8 @@ def train_on_rows(
     ----------
     rows : SvmlightFile
     parameters : Parameters
+    preferences : Preferences, optional
+        By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
         The linear ranker by default.
     scale : {"standard", "minmax", "maxabs"}, optional
@@ -64,11 +68,15 @@ def train_on_rows(
     """
     fit: Fit
     model: Model
+    if preferences is None:
+        preferences = Preferences.from_labels(rows.labels, rows.qid, rows.cost)
     if kernel is None:
-        fit, model = _train_linear(rows, parameters, scale, device, callback)
+        fit, model = _train_linear(rows, preferences, parameters, scale, device, callback)
     else:
         factors = factors_of(rows, scale)
-        fit, model = _train_kernel(rows, parameters, factors, kernel, max_memory, callback, note)
+        fit, model = _train_kernel(
+            rows, preferences, parameters, factors, kernel, max_memory, callback, note
+        )
     warn_unless_converged(fit.shortfall)
     described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
@@ -76,6 +84,7 @@ def train_on_rows(
 
 def _train_linear(
     rows: SvmlightFile,
+    preferences: Preferences,
     parameters: Parameters,
     scale: str | None,
     device: str,
@@ -85,10 +94,8 @@ def _train_linear(
     factors = factors_of(rows, scale, X.columns)
     fit = train(
         X if factors is None else X.scaled(factors),
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
+        preferences,
+        parameters,
         callback=callback,
     )
     weights = fit.weights
@@ -99,6 +106,7 @@ def _train_linear(
 
 def _train_kernel(
     rows: SvmlightFile,
+    preferences: Preferences,
     parameters: Parameters,
     factors: Vector | None,
     kernel: Kernel,
@@ -115,10 +123,8 @@ def _train_kernel(
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
         factor,
-        rows.labels,
-        rows.qid,
-        parameters=parameters,
-        sample_weight=rows.cost,
+        preferences,
+        parameters,
         callback=callback,
         note=note,
     )

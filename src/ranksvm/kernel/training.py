@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
 from ..linear.training import Fit, Problem, make_problem, shortfall
 from ..pairs.losses import Hinge
+from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
 from ..threads import one_blas_thread
@@ -52,12 +53,9 @@ class KernelFit(Fit):
 
 def train_kernel(
     factor: KernelFactor,
-    y: Vector,
-    qid: ArrayLike | None = None,
-    *,
+    preferences: Preferences,
     parameters: Parameters,
-    sample_weight: Vector | None = None,
-    query_weight: ArrayLike | None = None,
+    *,
     callback: Callback | None = None,
     note: Note | None = None,
 ) -> KernelFit:
@@ -80,7 +78,7 @@ def train_kernel(
     ----------
     factor : KernelFactor
         Of the training rows; refined in place.
-    y, qid, parameters, sample_weight, query_weight, callback
+    preferences, parameters, callback
         As for `ranksvm.linear.training.train`.
     note : callable, optional
         Called with a sentence now and then while the factor or the matrix grows.
@@ -90,9 +88,7 @@ def train_kernel(
     KernelFit
         Its value and gap are those of the kernel and of the coefficients.
     """
-    training = _KernelTraining(
-        factor, y, qid, parameters, sample_weight, query_weight, callback, note
-    )
+    training = _KernelTraining(factor, preferences, parameters, callback, note)
     return training.run(most_columns(factor.n_samples, parameters, factor.max_memory))
 
 
@@ -144,11 +140,8 @@ class _KernelTraining:
     """One call of `train_kernel`; `weights` are those of the columns of the factor."""
 
     factor: KernelFactor
-    y: Vector
-    qid: ArrayLike | None
+    preferences: Preferences
     parameters: Parameters
-    sample_weight: Vector | None
-    query_weight: ArrayLike | None
     callback: Callback | None
     note: Note | None
 
@@ -160,7 +153,7 @@ class _KernelTraining:
         factor, parameters = self.factor, self.parameters
         tol = max(parameters.tol, parameters.epsilon)
         least = EXACT * factor.scale
-        shares = len(self.y) if parameters.loss == "hinge" else 1
+        shares = factor.n_samples if parameters.loss == "hinge" else 1
         remainder = max(_FIRST * tol * factor.scale / shares, least)
         inner = parameters
         while True:
@@ -180,9 +173,7 @@ class _KernelTraining:
 
     def problem(self, features: NDArray[np.float64]) -> Problem:
         X = DesignMatrix.from_array(features)
-        return make_problem(
-            X, self.y, self.qid, self.parameters, self.sample_weight, self.query_weight
-        )
+        return make_problem(X, self.preferences, self.parameters)
 
     def on_columns(
         self, problem: Problem, inner: Parameters, is_exact: bool

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.preferences import Preferences
-from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
-from ..pairs.weights import per_query_weight
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
 from .matrix import Matrix
@@ -61,12 +59,9 @@ class Fit:
 
 def train(
     X: Matrix,
-    y: Vector,
-    qid: ArrayLike | None = None,
-    *,
+    preferences: Preferences,
     parameters: Parameters,
-    sample_weight: Vector | None = None,
-    query_weight: ArrayLike | None = None,
+    *,
     w0: FeatureWeights | None = None,
     callback: Callback | None = None,
 ) -> Fit:
@@ -76,12 +71,9 @@ def train(
     ----------
     X : Matrix of shape (n_samples, n_features)
         Where it is, the loss is computed, too.
-    y : ndarray of shape (n_samples,), float64
-    qid : array-like of shape (n_samples,) or None
+    preferences : Preferences
+        Of the rows; the `pair_weight` is that of the parameters.
     parameters : Parameters
-    sample_weight : ndarray of shape (n_samples,) or None
-    query_weight : array-like of shape (n_samples,) or None
-        One value per row, the same for all rows of a query.
     w0 : FeatureWeights or None
         Where to start; zero by default.
     callback : callable, optional
@@ -92,7 +84,7 @@ def train(
     ValueError
         If there is not a single preference pair to learn from.
     """
-    problem = make_problem(X, y, qid, parameters, sample_weight, query_weight)
+    problem = make_problem(X, preferences, parameters)
     start = None if w0 is None else w0.at(X.columns)
     result = problem.minimize(parameters, start, callback)
     advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
@@ -159,22 +151,14 @@ def progress_of(parameters: Parameters, callback: Callback | None) -> Progress:
     return Progress(parameters.tol, epsilon, parameters.max_iter, callback)
 
 
-def make_problem(
-    X: Matrix,
-    y: Vector,
-    qid: ArrayLike | None,
-    parameters: Parameters,
-    sample_weight: Vector | None = None,
-    query_weight: ArrayLike | None = None,
-) -> Problem:
+def make_problem(X: Matrix, preferences: Preferences, parameters: Parameters) -> Problem:
     """Make training data ready for the solvers; the arguments are those of `train`."""
     n_threads = resolve_threads(parameters.n_threads)
-    groups = QueryGroups.from_qid(qid, X.shape[0])
-    preferences = Preferences(
-        y, groups, sample_weight, per_query_weight(query_weight, groups), parameters.pair_weight
-    )
+    groups = preferences.groups
     pairs, c, n_pairs = weighted_pairs(
-        preferences, parameters, lambda which: X.pairs(which, parameters.counting, n_threads)
+        preferences.weighed(parameters.pair_weight),
+        parameters,
+        lambda which: X.pairs(which, parameters.counting, n_threads),
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
     X = X.centered()
@@ -204,7 +188,7 @@ def weighted_pairs(
     if parameters.normalize == "pairs":
         return pairs, C / N, N
     if parameters.normalize == "documents":
-        return pairs, C * _n_rows(preferences) / N, N
+        return pairs, C * preferences.n_rows / N, N
     per_query, weight = pairs.pairs_per_query, preferences.query_weight
     if weight is None:
         weight = np.ones(len(per_query))
@@ -212,14 +196,6 @@ def weighted_pairs(
     share = np.divide(weight**2, per_query, out=np.zeros_like(weight), where=has_pairs)
     shared = make_pairs(replace(preferences, query_weight=share))
     return shared, C / float(weight[has_pairs].sum()), N
-
-
-def _n_rows(preferences: Preferences) -> float:
-    groups, weight = preferences.groups, preferences.sample_weight
-    if preferences.query_weight is None:
-        return groups.n_samples if weight is None else float(weight.sum())
-    rows = groups.per_row(preferences.query_weight)
-    return float(rows.sum() if weight is None else rows @ weight)
 
 
 def _require_pairs(pairs: Pairs) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .queries import QueryGroups
+from .weights import per_query_weight, row_weights
 
 Vector = NDArray[np.float64]
 
@@ -40,22 +41,65 @@ class Preferences:
     pair_weight: str | None = None
 
     @classmethod
-    def from_labels(cls, y: ArrayLike, qid: ArrayLike | None = None) -> Preferences:
-        """Return those of labels and query ids of shape (n_samples,), without weights.
+    def from_labels(
+        cls,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> Preferences:
+        """Return those of labels, query ids and weights as users give them.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+        qid : array-like of shape (n_samples,), optional
+            All rows form one query by default.
+        sample_weight, query_weight : array-like of shape (n_samples,), optional
+            `query_weight` has the same value for all rows of a query.
 
         Raises
         ------
         ValueError
-            As `ranksvm.pairs.queries.QueryGroups.from_qid`.
+            As `ranksvm.pairs.queries.QueryGroups.from_qid`, or if weights are malformed.
         """
         labels = np.ascontiguousarray(y, dtype=np.float64)
-        return cls(labels, QueryGroups.from_qid(qid, len(labels)))
+        groups = QueryGroups.from_qid(qid, len(labels))
+        of_rows = row_weights("sample_weight", sample_weight, len(labels))
+        return cls(labels, groups, of_rows, per_query_weight(query_weight, groups))
 
     @property
     def is_weighted(self) -> bool:
         """Whether pairs weigh anything but 1."""
         weights = (self.sample_weight, self.query_weight, self.pair_weight)
         return any(weight is not None for weight in weights)
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows, each as often as it and its query weigh."""
+        groups, weight = self.groups, self.sample_weight
+        if self.query_weight is None:
+            return groups.n_samples if weight is None else float(weight.sum())
+        rows = groups.per_row(self.query_weight)
+        return float(rows.sum() if weight is None else rows @ weight)
+
+    def weighed(self, pair_weight: str | None) -> Preferences:
+        """Return these with another `pair_weight`."""
+        return replace(self, pair_weight=pair_weight)
+
+    def of_rows(self, rows: NDArray[np.integer]) -> Preferences:
+        """Return those of some rows among each other, in this order."""
+        groups, of_queries = self.groups.of_rows(rows), self.query_weight
+        if of_queries is not None:
+            of_queries = self.groups.per_row(of_queries)[rows][groups.first_rows]
+        weight = self.sample_weight
+        return replace(
+            self,
+            y=self.y[rows],
+            groups=groups,
+            sample_weight=None if weight is None else weight[rows],
+            query_weight=of_queries,
+        )
 
     def part(self, first: int, last: int) -> Preferences:
         """Return those of the queries from first to last, whose rows then come query by query."""

@@ -59,6 +59,17 @@ class QueryGroups:
         by_row[self.order] = by_place
         return by_row
 
+    @property
+    def first_rows(self) -> NDArray[np.integer]:
+        """The first row of each query, of shape (n_queries,)."""
+        first = self.indptr[:-1]
+        return first if self.order is None else self.order[first]
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of the query of each row, of shape (n_samples,)."""
+        return self.per_row(np.arange(self.n_queries))
+
     def rows(self, first: int, last: int) -> slice | NDArray[np.uint32]:
         """Return the rows of the queries from first to last, as an index."""
         places = slice(int(self.indptr[first]), int(self.indptr[last]))
@@ -67,6 +78,10 @@ class QueryGroups:
     def part(self, first: int, last: int) -> QueryGroups:
         """Return those queries alone, with their rows one after the other."""
         return QueryGroups(self.indptr[first : last + 1] - self.indptr[first])
+
+    def of_rows(self, rows: NDArray[np.integer]) -> QueryGroups:
+        """Return those of some rows alone, in this order."""
+        return self.from_qid(None if self.n_queries == 1 else self.numbers[rows], len(rows))
 
     @classmethod
     def from_qid(cls, qid: ArrayLike | None, n_samples: int) -> QueryGroups:

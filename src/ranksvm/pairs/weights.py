@@ -23,8 +23,7 @@ def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vec
         return None
     by_row = row_weights("query_weight", query_weight, groups.n_samples)
     assert by_row is not None
-    first = groups.indptr[:-1] if groups.order is None else groups.order[groups.indptr[:-1]]
-    weights = by_row[first]
+    weights: Vector = by_row[groups.first_rows]
     differs = np.flatnonzero(groups.per_row(weights) != by_row)
     if len(differs):
         raise ValueError(
