@@ -270,3 +270,10 @@ def pairwise_accuracy(y, scores, qid=None, *, average="pooled", ties=0.5, sample
     queries = [pairs.query == q for q in np.unique(pairs.query)]
     shares = [share(members) for members in queries if fsum(pairs.weight[members]) > 0]
     return fsum(shares) / len(shares)
+
+
+def given_pairs(pairs, n_samples, weights=None):
+    """Pairs that are given one by one; margins are the `margin` of the functions above."""
+    better, worse = np.asarray(pairs).T
+    weight = np.ones(len(better)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return Pairs(n_samples, better, worse, np.zeros(len(better), dtype=int), weight)

@@ -157,3 +157,32 @@ def linear_problems(draw, max_samples=16, max_features=4):
     pool = draw(integers(6 * d, -8, 8)).reshape(6, d) / 4
     rows = draw(integers(len(ranking.y), 0, 5))
     return ranking, pool[rows], draw(integers(d, -8, 8)) / 8
+
+
+@dataclass(frozen=True)
+class GivenRanking:
+    """Pairs of a winner and a loser, and scores of the rows."""
+
+    pairs: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    margins: np.ndarray | None
+
+
+@st.composite
+def given_rankings(draw, max_samples=12, max_pairs=40):
+    """Pairs that repeat and contradict each other, of some rows; margins are exact, as scores."""
+    n, n_pairs = draw(st.integers(2, max_samples)), draw(st.integers(1, max_pairs))
+    winner, step = draw(integers(n_pairs, 0, n - 1)), draw(integers(n_pairs, 1, n - 1))
+    weights_of_pairs = draw(weights(n_pairs))
+    if weights_of_pairs is not None and not weights_of_pairs.any():
+        weights_of_pairs = None
+    margins = draw(st.sampled_from([None, 1, 2.0**20, 2.0**-20]))
+    if margins is not None:
+        margins = margins * draw(integers(n_pairs, 1, 16)) / 8
+    return GivenRanking(
+        np.stack([winner, (winner + step) % n], axis=1),
+        draw(exact_scores(np.arange(n))),
+        weights_of_pairs,
+        margins,
+    )

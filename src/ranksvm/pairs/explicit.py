@@ -72,7 +72,7 @@ class ExplicitPairs:
         i, j = given.winner.astype(np.int64), given.loser.astype(np.int64)
         weight = np.ones(len(i)) if given.weight is None else given.weight
         margin = 0.0 if given.margin is None else given.margin
-        return cls(i, j, weight, given.n_samples, margin, may_repeat=True)
+        return cls(i, j, weight, given.n_rows, margin, may_repeat=True)
 
     def differences(self, scores: Vector) -> Vector:
         """Return ``D s``: for each pair, by how much the better row is ahead."""

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .given import GivenPreferences
-from .preferences import Preferences
+from .given import AnyPreferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -163,7 +162,7 @@ class Pairs(Protocol):
     """The preference pairs of a data set, where scores live; immutable."""
 
     @property
-    def preferences(self) -> Preferences | GivenPreferences:
+    def preferences(self) -> AnyPreferences:
         """What the pairs are made of."""
 
     @property
@@ -189,9 +188,7 @@ class Pairs(Protocol):
     def asarray(self, values: ArrayLike) -> Scores:
         """Return scores, or vectors like them, as sweeps take them."""
 
-    def sweep(
-        self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0
-    ) -> AnySweep:
+    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> AnySweep:
         """Find the active pairs at `scores`, and what a loss makes of them.
 
         `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`

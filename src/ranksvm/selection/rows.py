@@ -13,7 +13,7 @@ from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import grid_of
 from ..linear.parameters import Parameters
 from ..linear.training import Problem, make_problem, weighted_pairs
-from ..pairs.core_pairs import CorePairs
+from ..pairs.host import host_pairs
 from ..pairs.preferences import Preferences
 from .folds import Rows
 
@@ -54,7 +54,7 @@ class TrainingRows:
 
     def have_pairs(self, rows: Rows) -> bool:
         """Whether some of the rows have a preference pair among them."""
-        return CorePairs(self.preferences.of_rows(rows)).n_pairs > 0
+        return host_pairs(self.preferences.of_rows(rows)).n_pairs > 0
 
     def grid(self, Cs: int | ArrayLike, parameters: Parameters) -> list[Parameters]:
         """Return the parameters for each C of a grid, or of a default one with so many.
@@ -76,7 +76,7 @@ class TrainingRows:
             return 1.0
         by_documents = replace(parameters, C=1.0, normalize="documents")
         preferences = self.preferences.weighed(parameters.pair_weight)
-        _, c, n_pairs = weighted_pairs(preferences, by_documents, CorePairs)
+        _, c, n_pairs = weighted_pairs(preferences, by_documents, host_pairs)
         return c if parameters.normalize is None else float(c * n_pairs)
 
 
