@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .files.trec import write_trec_run as write_trec_run
     from .kernel.path.regularization import RegularizationPath as RegularizationPath
     from .linear.grid import RankSVMGrid as RankSVMGrid
+    from .metrics import concordance_index as concordance_index
     from .metrics import evaluate as evaluate
     from .metrics import paired_randomization_test as paired_randomization_test
     from .metrics import pairwise_accuracy as pairwise_accuracy
@@ -46,6 +47,7 @@ _HOMES = {
     "RankSVMCV": "estimators.rank_svm_cv",
     "RankSVMGrid": "linear.grid",
     "RegularizationPath": "kernel.path.regularization",
+    "concordance_index": "metrics",
     "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
