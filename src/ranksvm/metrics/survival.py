@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.survival import Survival, check_censoring
 from ..pairs.weights import row_weights
+from .pairs import error_of_pairs
 
 Vector = NDArray[np.float64]
+
+TIED = 1e-8  # as in scikit-survival
 
 
 def concordance_index(
@@ -28,7 +32,7 @@ def concordance_index(
     train: Any = None,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    tied_tol: float = 1e-8,
+    tied_tol: float = TIED,
     n_threads: int = 1,
 ) -> float:
     """Share of the comparable pairs in which who has the event earlier has the greater risk.
@@ -97,15 +101,27 @@ def concordance_index(
         row_weights("sample_weight", sample_weight, len(survival)),
         better_weight=_better_weight(survival, ipcw, tau, train),
     )
+    return concordance(preferences, tied_tol, n_threads)(risks)
+
+
+def concordance(
+    preferences: Preferences, tied_tol: float = TIED, n_threads: int = 1
+) -> Callable[[Vector], float]:
+    """Return the function from risks to the share of pairs, as weighed, in the right order.
+
+    What all risks of the same rows share is prepared once.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair.
+    """
     pairs = CorePairs(preferences, n_threads=n_threads)
     if not pairs.n_pairs > 0:
         raise ValueError(
             "no comparable pairs: within every stratum, no event is earlier than another time"
         )
-    # Active at a margin are the pairs whose risks differ by less than that.
-    margins = (-tied_tol, float(np.nextafter(tied_tol, np.inf)))
-    wrong = [pairs.sweep(risks, "hinge", margin=margin).n_active for margin in margins]
-    return float(1 - sum(wrong) / (2 * pairs.n_pairs))
+    return lambda risk: 1 - error_of_pairs(pairs, risk, tied_tol)
 
 
 def _better_weight(survival: Survival, ipcw: str | None, tau: float | None, train: Any) -> Vector:

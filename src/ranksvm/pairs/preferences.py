@@ -108,14 +108,7 @@ class Preferences:
         groups, of_queries = self.groups.of_rows(rows), self.query_weight
         if of_queries is not None:
             of_queries = self.groups.per_row(of_queries)[rows][groups.first_rows]
-        weight = self.sample_weight
-        return replace(
-            self,
-            y=self.y[rows],
-            groups=groups,
-            sample_weight=None if weight is None else weight[rows],
-            query_weight=of_queries,
-        )
+        return replace(self.rows(rows, groups), query_weight=of_queries)
 
     def part(self, first: int, last: int) -> Preferences:
         """Return those of the queries from first to last, whose rows then come query by query."""

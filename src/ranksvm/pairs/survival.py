@@ -18,7 +18,7 @@ t_i, ``1 / G(t_i-)^2`` (Uno et al. 2011), with G as estimated by `ranksvm.pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..names import CENSORING_WEIGHTS
 from .columns import finite_column
 from .kaplan_meier import KaplanMeier
+from .preferences import Preferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -121,8 +122,24 @@ class Survival:
     def labels(self) -> Vector:
         """Return what is higher the greater the risk: the rank of the time, mirrored."""
         rank = np.unique(self.time, return_inverse=True)[1]
-        labels: Vector = -(2.0 * rank + ~self.event)
-        return labels
+        return -np.asarray(2 * rank + ~self.event, dtype=np.float64)
+
+    def preferences(
+        self,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        *,
+        ipcw: str | None = None,
+        tau: float | None = None,
+    ) -> Preferences:
+        """Return those whose pairs are the comparable ones, weighed as by `better_weight`.
+
+        Other arguments are those of `Preferences.from_labels`; queries are strata.
+        """
+        of_labels = Preferences.from_labels(self.labels(), qid, sample_weight, query_weight)
+        weight = self.better_weight(ipcw, tau, of_labels.sample_weight, of_labels.groups)
+        return replace(of_labels, better_weight=weight)
 
     def better_weight(
         self,
@@ -183,10 +200,14 @@ class Survival:
         return left
 
 
-def check_censoring(ipcw: Any, tau: Any) -> None:
+def check_censoring(ipcw: str | None, tau: float | None) -> None:
     """Refuse what is no way to weigh pairs, or no time."""
     if ipcw not in CENSORING_WEIGHTS:
         known = ", ".join(map(repr, CENSORING_WEIGHTS))
         raise ValueError(f"ipcw must be one of {known}, not {ipcw!r}")
-    if tau is not None and not (isinstance(tau, Real) and tau > 0):
+    if tau is not None and not _is_time(tau):
         raise ValueError(f"tau must be a time greater than 0, or None, not {tau!r}")
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, Real) and bool(value > 0)  # type: ignore[operator]

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..metrics.survival import concordance
 from ..threads import one_blas_thread, resolve_threads
-from .folds import Fold
+from .folds import Fold, Rows
 from .rows import TrainingRows, of_rows
-from .scoring import Scoring, scorer
+from .scoring import DEFAULT_SCORING, Scoring, scorer
 
 Vector = NDArray[np.float64]
 
@@ -88,13 +89,7 @@ class FoldRunner:
 
         It raises ValueError if that is not finite.
         """
-        rows, (_, validation) = self.rows, self.folds[k]
-        measure = scorer(
-            self._scoring,
-            rows.y[validation],
-            of_rows(rows.query, validation),
-            of_rows(rows.sample_weight, validation),
-        )
+        measure = self._measure(self.folds[k][1])
 
         def finite(scores: Vector) -> float:
             score = measure(scores)
@@ -103,6 +98,17 @@ class FoldRunner:
             return score
 
         return finite
+
+    def _measure(self, validation: Rows) -> Callable[[Vector], float]:
+        rows = self.rows
+        if rows.preferences.has_roles and self._scoring == DEFAULT_SCORING:
+            return concordance(rows.preferences.of_rows(validation))
+        return scorer(
+            self._scoring,
+            rows.y[validation],
+            of_rows(rows.query, validation),
+            of_rows(rows.sample_weight, validation),
+        )
 
     def by_fold(self, of_kept: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         """Return a column for each fold from a row for each that is kept; NaN for the others."""
