@@ -34,6 +34,8 @@ class FoldRunner:
     n_jobs : int or None
         Folds at a time; None is as many as there are threads.
     n_threads : int
+    stacklevel : int, default=5
+        Whom warnings point to.
 
     Attributes
     ----------
@@ -60,9 +62,10 @@ class FoldRunner:
         scoring: str | Scoring,
         n_jobs: int | None,
         n_threads: int,
+        stacklevel: int = 5,
     ) -> None:
         self.rows, self.folds = rows, folds
-        self.kept = folds_with_pairs(rows, folds)
+        self.kept = folds_with_pairs(rows, folds, stacklevel)
         self.n_workers = min(
             len(self.kept), n_threads if n_jobs is None else resolve_threads(n_jobs, "n_jobs")
         )
@@ -117,7 +120,7 @@ class FoldRunner:
         return values
 
 
-def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
+def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold], stacklevel: int) -> list[int]:
     """Return the numbers of the folds that have pairs in both parts; warn of the others."""
     kept = []
     for k, parts in enumerate(folds):
@@ -133,7 +136,7 @@ def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
                 f"fold {k} is left out: its {' and '.join(lacking)} rows have no preference pairs; "
                 "use fewer folds",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
     if not kept:
         raise ValueError(
