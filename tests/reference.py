@@ -34,13 +34,22 @@ def row_weights(weight, n_samples):
     return np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)
 
 
-def enumerate_pairs(y, qid=None, sample_weight=None, query_weight=None, pair_weight=None):
-    """All pairs (i, j) with qid_i = qid_j and y_i > y_j; two weights are given row by row."""
+def enumerate_pairs(
+    y,
+    qid=None,
+    sample_weight=None,
+    query_weight=None,
+    pair_weight=None,
+    better_weight=None,
+    worse_weight=None,
+):
+    """All pairs (i, j) with qid_i = qid_j and y_i > y_j; weights are given row by row."""
     y, n = np.asarray(y), len(y)
     query = query_index(qid, n)
     better, worse = np.nonzero((query[:, None] == query) & (y[:, None] > y))
     of_row, of_query = row_weights(sample_weight, n), row_weights(query_weight, n)
     weight = of_query[better] * of_row[better] * of_row[worse]
+    weight = weight * row_weights(better_weight, n)[better] * row_weights(worse_weight, n)[worse]
     if pair_weight == "gap":
         weight = weight * (y[better] - y[worse])
     return Pairs(n, better, worse, query[better], weight)
