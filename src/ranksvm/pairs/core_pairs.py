@@ -48,8 +48,6 @@ class CorePairs:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
         if preferences.pair_weight not in PAIR_WEIGHTS:
             raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
-        if preferences.has_roles:
-            raise NotImplementedError("weights of roles")
         self._preferences = preferences
         self.counting = counting
         self.n_threads = n_threads
