@@ -19,6 +19,7 @@ from ranksvm.config.file import read_config
 from ranksvm.files.conversion import load_model_or_weights
 from ranksvm.files.foreign_models import save_liblinear, save_svmrank
 from ranksvm.files.model import model_form, parse_model
+from ranksvm.files.pairs import read_pairs
 from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
@@ -68,6 +69,7 @@ def valid_files(folder):
         ],
         "weights": [b"1.5\n-2e-3\n0\n"],
         "scores": [b"1.5\n-2e-3\n0\n", b"1\r\n2\r\n3"],
+        "pairs": [b"0\t1\n2\t0\t0.5\n1\t2\t1\t2 # x\n", b"0\t1\n2\t1\n"],
         "config": [path.read_bytes() for path in sorted(EXAMPLES.glob("*.cfg"))],
         "features": [b"1:0.5 3:-2\n2:1e-3\n", b"0.5 1\n2 -3\n"],
         "labels": [b"1\n0.5\n-2\n"],
@@ -146,6 +148,8 @@ TREERANKSVM = {"features": read_features, "labels": read_labels, "qids": read_qi
 def reader_of(kind):
     if kind == "scores":
         return lambda content: read_scores(io.BytesIO(content), 3, "data")
+    if kind == "pairs":
+        return lambda content: read_pairs(io.BytesIO(content), 3, "data")
     if kind == "config":
         return lambda content: read_config(io.BytesIO(content))
     if kind in TREERANKSVM:
@@ -168,6 +172,9 @@ def check_outcome(kind, content, folder):
     if kind == "scores":
         assert len(found) == 3
         assert np.isfinite(found).all()
+    if kind == "pairs":
+        assert ((found.pairs >= 0) & (found.pairs < 3)).all()
+        assert (found.pairs[:, 0] != found.pairs[:, 1]).all()
     is_model = isinstance(found, LinearModel | KernelModel)
     if is_model and found.n_features < 10_000:
         check_model(found, model_form(content[:4096]), folder)
@@ -208,7 +215,7 @@ def check_model(model, form, folder):
 
 
 KINDS = ["json", "safetensors", "kernel json", "kernel safetensors", "liblinear", "svmrank"]
-KINDS += ["pickle", "weights", "scores", "config", *TREERANKSVM]
+KINDS += ["pickle", "weights", "scores", "pairs", "config", *TREERANKSVM]
 
 
 @pytest.mark.parametrize("kind", KINDS)
