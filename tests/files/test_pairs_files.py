@@ -16,7 +16,7 @@ ROWS = st.integers(0, N_ROWS - 1)
 LINES = st.lists(
     st.tuples(
         st.tuples(ROWS, ROWS).filter(lambda pair: pair[0] != pair[1]),
-        st.lists(st.floats(0, 1e300), max_size=2),
+        st.lists(st.floats(1e-300, 1e300), max_size=2),
         st.sampled_from(["", " # a note", "\r", "\n", "\n# alone"]),
     ),
     min_size=1,
@@ -66,9 +66,10 @@ def test_compressed_and_parted_by_spaces(tmp_path):
         ("10\t1.5", "line 3, column 4: expected the row of the loser.* found '1.5'$"),
         ("1\t12", "line 3, column 3: there is no row 12: data has 12 rows, counted from zero$"),
         ("1\t1", "line 3, column 3: row 1 is paired with itself$"),
-        ("1\t2\t-1", "line 3, column 5: expected a weight, a finite number from 0 on, found '-1'$"),
+        ("1\t2\t-1", "line 3, column 5: expected a weight, finite and not negative, found '-1'$"),
         ("1\t2\t\t1", "line 3, column 5: expected a weight.* found ''$"),
         ("1\t2\t1\tnan", "line 3, column 7: expected a margin.* found 'nan'$"),
+        ("1\t2\t1\t0", "line 3, column 7: expected a margin, finite and greater than 0, found '0'"),
         ("1\t2\t1e999", "line 3, column 5: expected a weight.* found '1e999'$"),
     ],
 )

@@ -57,8 +57,8 @@ def read_pairs(path: str | os.PathLike[str], n_rows: int, data: str) -> GivenPai
     ------
     DataError
         Naming line and column, if a line has other than two to four fields, a row is none of the
-        file or is paired with itself, a weight or a margin is negative or not
-        finite; or if there are no pairs.
+        file or is paired with itself, a weight is negative, a margin not
+        positive, or one of them not finite; or if there are no pairs.
     """
     name, blocks = open_blocks(path, _BLOCK_BYTES)
     parts, first = [], 1
@@ -114,7 +114,7 @@ def _is_wrong(lines: NDArray[np.float64], n_rows: int) -> bool:
     rows = lines[:, :2]
     are_rows = (rows >= 0) & (rows < n_rows) & (rows == np.floor(rows))
     good = are_rows.all() and (rows[:, 0] != rows[:, 1]).all() and np.isfinite(lines).all()
-    return not (good and (lines[:, 2:] >= 0).all())
+    return not (good and (lines[:, 2:3] >= 0).all() and (lines[:, 3:] > 0).all())
 
 
 def _line_by_line(
@@ -178,12 +178,12 @@ class _Line:
         return int(number)
 
     def _number(self, k: int) -> float:
-        word = self._fields[k][1]
-        if not (is_finite_number(word) and float(word) >= 0):
-            raise self._error(
-                k, f"expected a {_FIELDS[k]}, a finite number from 0 on, found {shown(word)}"
-            )
-        return float(word)
+        word, field = self._fields[k][1], _FIELDS[k]
+        number = float(word) if is_finite_number(word) else np.nan
+        if not (number > 0 or (number == 0 and field == "weight")):
+            least = "not negative" if field == "weight" else "greater than 0"
+            raise self._error(k, f"expected a {field}, finite and {least}, found {shown(word)}")
+        return number
 
     def _error(self, k: int, message: str) -> DataError:
         return DataError(f"{self._place}, column {self._fields[k][0]}: {message}")
