@@ -139,8 +139,12 @@ or float64
 
     def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
         """View several parts of the rows, that share a product with the same weights."""
-        shared = self._seen(LastProduct(self._products))
+        shared = self.remembering()
         return [shared.take(part) for part in rows]
+
+    def remembering(self) -> DesignMatrix:
+        """View X with a memory of the last product, for one thread."""
+        return self._seen(LastProduct(self._products))
 
     def centered(self) -> DesignMatrix:
         """View X with columns that lie far from zero brought near it; if none does, this itself.
