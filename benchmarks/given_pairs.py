@@ -40,8 +40,8 @@ def main() -> None:
     rows = []
     for title, more in {"plain": (), "weights and margins": tuple(numbers)}.items():
         calls = calls_of(given_preferences(pairs, args.rows, *more), scores)
-        one_pass, *seconds = least_cpu_seconds(calls, args.repeats)
-        rows.append((title, 1e3 * one_pass, *(s / one_pass for s in seconds)))
+        one_pass, *passes = median_passes(calls, args.repeats)
+        rows.append((title, 1e3 * one_pass, *passes))
     names = [*LOSSES, "sweep and M v", "M v"]
     columns = ("pairs", "a pass, ms", *(f"{name}, passes" for name in names))
     print_table(f"{args.pairs:,} pairs among {args.rows:,} rows", columns, rows)
@@ -84,15 +84,22 @@ def calls_of(preferences: GivenPreferences, scores: np.ndarray) -> dict[str, Cal
     return calls
 
 
-def least_cpu_seconds(calls: dict[str, Callable[[], object]], repeats: int) -> list[float]:
-    """Return the least CPU time of each call, which take turns."""
-    seconds = np.empty((repeats, len(calls)))
+def median_passes(calls: dict[str, Callable[[], object]], repeats: int) -> list[float]:
+    """Return the median seconds of the first call, and the others in terms of it, side by side."""
+    gather, *others = calls.values()
+    seconds = np.empty((repeats, len(others), 2))
     for repeat in range(repeats):
-        for k, call in enumerate(calls.values()):
-            start = time.process_time()
-            call()
-            seconds[repeat, k] = time.process_time() - start
-    return seconds.min(axis=0).tolist()
+        for k, call in enumerate(others):
+            seconds[repeat, k] = cpu_seconds(gather), cpu_seconds(call)
+    ratios = np.median(seconds[:, :, 1] / seconds[:, :, 0], axis=0)
+    return [float(np.median(seconds[:, :, 0])), *ratios.tolist()]
+
+
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of a call."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def cpu_seconds_of_fit(loss: str, X: np.ndarray, pairs: np.ndarray) -> tuple[float, float]:
