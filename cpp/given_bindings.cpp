@@ -82,6 +82,29 @@ Out<double, 2> laplacian_block(const GivenSweep& sweep, const In<double, 2>& v, 
   return result;
 }
 
+// The pairs that curve the loss, as CSR: where those of each row begin, its partners, the weights.
+nb::tuple graph_of(const GivenSweep& sweep, int n_threads) {
+  const auto& pieces = sweep.graphs(n_threads);
+  std::int64_t n = 0;
+  for (const auto& piece : pieces) n += piece.start.back();
+  auto start = new_vector<std::int64_t>(sweep.pairs().n_rows() + 1);
+  auto partner = new_vector<std::uint32_t>(n);
+  auto weight = new_vector<double>(n);
+  std::int64_t row = 0, first = 0;
+  start.data()[0] = 0;
+  for (const auto& piece : pieces) {
+    std::copy(piece.partner.begin(), piece.partner.end(), partner.data() + first);
+    if (piece.weight.empty())
+      std::fill_n(weight.data() + first, piece.partner.size(), 1.0);
+    else
+      std::copy(piece.weight.begin(), piece.weight.end(), weight.data() + first);
+    for (std::size_t i = 1; i < piece.start.size(); ++i)
+      start.data()[++row] = first + piece.start[i];
+    first += piece.start.back();
+  }
+  return nb::make_tuple(start, partner, weight);
+}
+
 // A property of Python that is one of the totals.
 template <double GivenTotals::* total>
 double total_of(const GivenSweep& sweep) {
@@ -132,6 +155,9 @@ void bind_given_pairs(nb::module_& m) {
             return result;
           },
           "By row: the diagonal of the Laplacian M.")
+      .def("graph", &graph_of, "n_threads"_a = 1,
+           "The pairs that curve the loss, of each row in either role, as CSR: where they begin, "
+           "partners, weights.")
       .def("laplacian", &laplacian_vector, "v"_a.noconvert(), "n_threads"_a = 1)
       .def("laplacian", &laplacian_block, "v"_a.noconvert(), "n_threads"_a = 1);
 }

@@ -46,21 +46,21 @@ class GivenSweep {
   // The diagonal of the Laplacian M of the pairs that curve the loss, by row.
   void degree(double* result, int n_threads) const;
 
-  // result = M v, for row-major n x n_columns blocks.
-  void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
-
- private:
-  // The pairs that curve the loss, of each row of a piece.
+  // The pairs that curve the loss, of each row of a piece, in either role.
   struct Graph {
     std::vector<std::int64_t> start;
     std::vector<std::uint32_t> partner;
     std::vector<double> weight;  // empty where all are 1
   };
+  [[nodiscard]] const std::vector<Graph>& graphs(int n_threads) const;
 
+  // result = M v, for row-major n x n_columns blocks.
+  void laplacian(const double* v, std::int64_t n_columns, double* result, int n_threads) const;
+
+ private:
   template <MarginFunction::Kind kKind, bool kWeights, bool kMargins>
   void add_up(int n_threads);
   [[nodiscard]] Graph graph_of(std::int64_t piece) const;
-  const std::vector<Graph>& graphs(int n_threads) const;
 
   std::shared_ptr<const GivenPairs> pairs_;
   MarginFunction phi_;

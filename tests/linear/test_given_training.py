@@ -117,6 +117,24 @@ def test_hessian_in_panels(monkeypatch, dtype, scale):
             np.testing.assert_allclose(hessian, 2 * Z.T @ M @ Z, rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize("most_stored", [1 << 24, 50])
+def test_hessian_of_sparse_rows(monkeypatch, most_stored):
+    monkeypatch.setattr("ranksvm.linear.given_hessian.MOST_STORED", most_stored)
+    monkeypatch.setattr("ranksvm.linear.given_hessian.BLOCK_BYTES", 1000)
+    X, pairs, weights, margins = contradictory(50, 40)
+    X[np.random.default_rng(2).random(X.shape) < 0.95] = 0
+    scores = np.random.default_rng(1).normal(size=50)
+    M = reference.laplacian(reference.given_pairs(pairs, 50, weights), scores, margins)
+    given = GivenPairs(given_preferences(pairs, 50, weights, margins))
+    loss = SquaredHinge(given, 0.0).evaluate(scores)
+    scale = np.linspace(0.5, 2, 40)
+    hessian = DesignMatrix.from_array(sp.csr_matrix(X)).hessian(
+        loss, X.mean(axis=0), scale, np.float32
+    )
+    expected = 2 * (X * scale).T @ M @ (X * scale)
+    np.testing.assert_allclose(hessian, expected, atol=1e-12 * np.abs(expected).max())
+
+
 @every_loss
 def test_tiny_and_huge_margins_are_certified(loss):
     X, pairs, weights, margins = contradictory(40, 3)

@@ -25,7 +25,7 @@ class RankSVM(LinearTrainer, PairRanker):
     `pair_weight` say otherwise; exactly, in O(m s + m log m) a step for
     m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
     bounds the relative distance to the optimum (:eq:`objective`, :eq:`gap`). There is no intercept,
-    since no order depends on it.
+    since no order depends on it. In place of labels, `fit` takes pairs, one by one, too.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
 HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
-GIVEN_SWEEP, GIVEN_LAPLACIAN, GIVEN_HESSIAN = 15.0, 8.0, 2.0  # of a given pair; the last times d
+GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
+GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
@@ -120,9 +121,13 @@ class Costs:
 
     @property
     def _hessian(self) -> float:
+        is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d
+        if self.are_given and is_sparse:
+            per_row = self.n_stored / max(self.n, 1)
+            return GIVEN_SPARSE * (self.n_pairs + self.n) * per_row**2 + self.d**2
         if self.are_given:
             return HESSIAN * self.n * self.d**2 + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
-        if OF_BLOCKS * self.n_stored <= self.n * self.d:
+        if is_sparse:
             return HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
         walk = WALK * self.n_walked * self.d
         return HESSIAN * self.n * self.d**2 + walk

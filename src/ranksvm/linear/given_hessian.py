@@ -1,11 +1,15 @@
-"""The explicit Hessian X' H X for given pairs, panel by panel of columns.
+"""The explicit Hessian X' H X for given pairs.
 
 Pairs lead anywhere, so that no block of rows is multiplied by H alone. But a panel of some columns
 of all rows is, at the cost of the pairs; what it becomes, times blocks of rows of the columns from
-there on, is a panel of the symmetric result. Panels and blocks depend on the shape alone.
+there on, is a panel of the symmetric result. Where X stores few values, H is a sparse matrix among
+others, and blocks of its rows make sparse products. Panels and blocks depend on the shapes alone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +19,52 @@ from ..pairs.losses import SmoothEvaluation
 from ..threads import in_order
 from .long_query import BLOCK_BYTES, Floats, Range, Rows, ranges
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Vector = NDArray[np.float64]
+
 PANEL_BYTES = 1 << 26
+MOST_STORED = 1 << 24  # values of a sparse product
 
 
 def given_hessian(
     X: Rows,
     loss: SmoothEvaluation,
-    shift: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    shift: Vector,
+    scale: Vector,
     dtype: type[np.floating],
     n_threads: int,
+    *,
+    by_panels: bool = True,
 ) -> NDArray[np.float64]:
     """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H over given pairs.
 
-    Parameters and result are those of `ranksvm.linear.hessian.weight_space_hessian`.
+    Parameters and result are those of `ranksvm.linear.hessian.weight_space_hessian`; unless
+    `by_panels`, products are sparse, in double precision, and without the shift.
     """
     sweep = loss.sweep
     assert isinstance(sweep, _core.GivenSweep)
+    if by_panels:
+        product = _by_panels(X, sweep, shift, scale, dtype, n_threads)
+    else:
+        product = _by_sparse_products(X, sweep, scale, n_threads)
+    lower = np.tril(product) * (loss.curvature * sweep.unit)
+    symmetric: NDArray[np.float64] = lower + np.tril(lower, -1).T
+    return symmetric
+
+
+def _by_panels(
+    X: Rows,
+    sweep: _core.GivenSweep,
+    shift: Vector,
+    scale: Vector,
+    dtype: type[np.floating],
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """Return the lower half of ``Z' M Z`` in the unit of the sweep."""
     n, d = X.shape
-    hessian = np.zeros((d, d))
+    result = np.zeros((d, d))
     height = max(BLOCK_BYTES // (np.dtype(dtype).itemsize * max(d, 1)), 256)
     with in_order(n_threads) as ordered:
         for columns in ranges(0, d, int(np.clip(PANEL_BYTES // (8 * max(n, 1)), 1, max(d, 1)))):
@@ -48,10 +79,8 @@ def given_hessian(
                 return block.T @ moved[slice(*rows)]
 
             for part in ordered(product, ranges(0, n, height)):
-                hessian[first:, first:last] += part
-    lower = np.tril(hessian) * (loss.curvature * sweep.unit)
-    symmetric: NDArray[np.float64] = lower + np.tril(lower, -1).T
-    return symmetric
+                result[first:, first:last] += part
+    return result
 
 
 def _moved(sweep: _core.GivenSweep, panel: Floats, n_threads: int) -> NDArray[np.float64]:
@@ -59,3 +88,31 @@ def _moved(sweep: _core.GivenSweep, panel: Floats, n_threads: int) -> NDArray[np
     moved = sweep.laplacian(np.ascontiguousarray(panel, dtype=np.float64), n_threads=n_threads)
     moved /= sweep.unit
     return np.asarray(moved)
+
+
+def _by_sparse_products(
+    X: Rows, sweep: _core.GivenSweep, scale: Vector, n_threads: int
+) -> NDArray[np.float64]:
+    """Return the same, of what X stores."""
+    from scipy.sparse import csr_array, vstack
+
+    n, d = X.shape
+    Z = vstack(list(_stored(X, scale)), format="csr")
+    start, partner, weight = sweep.graph(n_threads)
+    degree = csr_array((sweep.degree(), np.arange(n), np.arange(n + 1)), shape=(n, n))
+    M: Any = degree - csr_array((weight, partner.astype(np.int64), start), shape=(n, n))
+    M /= sweep.unit
+    per_row = 1 + Z.nnz * M.nnz // max(n, 1) ** 2
+    result = np.zeros((d, d))
+    for first, last in ranges(0, n, max(MOST_STORED // per_row, 1)):
+        result += (Z[first:last].T @ (M[first:last] @ Z)).toarray()
+    return result
+
+
+def _stored(X: Rows, scale: Vector) -> Iterator[csr_array]:
+    """Yield blocks of rows as sparse matrices."""
+    from scipy.sparse import csr_array
+
+    n, d = X.shape
+    for first, last in ranges(0, n, max(BLOCK_BYTES // (8 * max(d, 1)), 1)):
+        yield csr_array(X.gather((first, last, None), (0, d), np.zeros(d), scale, np.float64))

@@ -73,7 +73,8 @@ def weight_space_hessian(
     ndarray of shape (n_features, n_features)
     """
     if isinstance(loss.sweep, _core.GivenSweep):
-        return given_hessian(X, loss, shift, scale, dtype, n_threads)
+        dense = suits_blocks(X)
+        return given_hessian(X, loss, shift, scale, dtype, n_threads, by_panels=dense)
     sweep, pairs = core_sweep(loss)
     rows = None if suits_blocks(X) else X.sparse_rows()
     if rows is None:
