@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..pairs.core_pairs import CorePairs
+from ..pairs.given import GivenPreferences
+from ..pairs.given_pairs import GivenPairs
 from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
 from ..pairs.preferences import Preferences
 from ..pairs.rounding import relative_rounding
+from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import FullStep, column_scales
@@ -114,8 +117,12 @@ or float64
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
         return relative_rounding(self._products.rows_in_a_sum)
 
-    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> CorePairs:
+    def pairs(
+        self, preferences: Preferences | GivenPreferences, counting: str, n_threads: int
+    ) -> Pairs:
         """Return the preference pairs of the rows."""
+        if isinstance(preferences, GivenPreferences):
+            return GivenPairs(preferences, n_threads)
         return CorePairs(preferences, counting, n_threads)
 
     def take(self, rows: NDArray[np.int64]) -> DesignMatrix:
@@ -230,9 +237,9 @@ or float64
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
-        too sparse, or numbers too large. A large Hessian is left for when it is needed.
+        too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is needed.
         """
-        if not isinstance(loss, SmoothLoss):
+        if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
             return None
         blocks = whole_queries(self, loss.pairs.groups)
         if blocks is None:

@@ -51,6 +51,7 @@ def draw_sample(X: Matrix, pairs: Pairs, n_rows: int) -> Sample | None:
     n_rows : int
     """
     everything = pairs.preferences
+    assert isinstance(everything, Preferences)
     places, indptr = sampled_places(everything.groups, n_rows)
     order = everything.groups.order
     rows = places if order is None else order[places].astype(np.int64)

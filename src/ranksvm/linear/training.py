@@ -162,9 +162,9 @@ def make_problem(X: Matrix, preferences: Preferences, parameters: Parameters) ->
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
     X = X.centered()
-    n_sampled = sample_size(X, groups) if parameters.solver == "auto" else 0
+    n_sampled = sample_size(X, pairs) if parameters.solver == "auto" else 0
     sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
-    choice = choose_solver(X, groups, parameters, sample is not None)
+    choice = choose_solver(X, pairs, parameters, sample is not None)
     rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
     objective = LinearObjective(X, loss, c, n_threads, rows=rows, sample=sample)
     return Problem(objective, n_pairs, choice)
