@@ -147,7 +147,9 @@ def given_preferences(
     weight = _of_pairs("pair_weights", weights, n_pairs)
     margin = _of_pairs("margins", margins, n_pairs)
     if weight is not None:
-        _refuse(~((weight >= 0) & (weight < np.inf)), weight, "pair_weights", "not negative", name_of)
+        _refuse(
+            ~((weight >= 0) & (weight < np.inf)), weight, "pair_weights", "not negative", name_of
+        )
         if not weight.any():
             raise ValueError("all pair_weights are zero: no pair is left to learn from")
     if margin is not None:
@@ -196,9 +198,7 @@ def _of_pairs(name: str, values: ArrayLike | None, n_pairs: int) -> Vector | Non
     return numbers
 
 
-def _refuse(
-    bad: NDArray[np.bool_], values: Vector, name: str, bound: str, name_of: Naming
-) -> None:
+def _refuse(bad: NDArray[np.bool_], values: Vector, name: str, bound: str, name_of: Naming) -> None:
     if bad.any():
         pair = int(np.argmax(bad))
         raise ValueError(f"{name} must be finite and {bound}; {name_of(pair)} has {values[pair]:g}")

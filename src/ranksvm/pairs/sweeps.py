@@ -189,9 +189,7 @@ class Pairs(Protocol):
     def asarray(self, values: ArrayLike) -> Scores:
         """Return scores, or vectors like them, as sweeps take them."""
 
-    def sweep(
-        self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0
-    ) -> AnySweep:
+    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> AnySweep:
         """Find the active pairs at `scores`, and what a loss makes of them.
 
         `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`
