@@ -43,6 +43,8 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
                                                   const std::optional<In<std::uint32_t, 1>>& order,
                                                   const std::optional<In<double, 1>>& row_weight,
                                                   const std::optional<In<double, 1>>& query_weight,
+                                                  const std::optional<In<double, 1>>& better_weight,
+                                                  const std::optional<In<double, 1>>& worse_weight,
                                                   bool gaps, int n_threads) {
   const auto n = static_cast<std::int64_t>(y.shape(0));
   require(n < (std::int64_t{1} << 32) - 1, "at most 2^32 - 2 documents");
@@ -60,16 +62,19 @@ std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
       seen[row] = true;
     }
   }
-  require(!row_weight || row_weight->shape(0) == y.shape(0), "one row weight per document");
+  for (const auto* weight : {&row_weight, &better_weight, &worse_weight})
+    require(!*weight || (*weight)->shape(0) == y.shape(0), "one row weight per document");
   require(!query_weight || query_weight->shape(0) + 1 == query_start.shape(0),
           "one query weight per query");
   std::vector<std::int64_t> starts(query_start.data(), query_start.data() + query_start.shape(0));
   std::vector<std::uint32_t> rows;
   if (order) rows.assign(order->data(), order->data() + order->shape(0));
+  const auto data = [](const auto& weight) { return weight ? weight->data() : nullptr; };
+  const PreferencePairs::Weights weights{data(row_weight), data(query_weight), data(better_weight),
+                                         data(worse_weight)};
   const nb::gil_scoped_release release;
-  return std::make_shared<PreferencePairs>(
-      y.data(), std::move(starts), std::move(rows), row_weight ? row_weight->data() : nullptr,
-      query_weight ? query_weight->data() : nullptr, gaps, n_threads);
+  return std::make_shared<PreferencePairs>(y.data(), std::move(starts), std::move(rows), weights,
+                                           gaps, n_threads);
 }
 
 std::shared_ptr<const PreferencePairs> part_of(const PreferencePairs& pairs, std::int64_t first,
@@ -231,7 +236,8 @@ NB_MODULE(_core, m) {
   nb::class_<PreferencePairs>(m, "PreferencePairs", "Labels, queries and weights of the pairs.")
       .def(nb::new_(&make_pairs), "y"_a.noconvert(), "query_start"_a.noconvert(),
            "order"_a.noconvert().none(), "row_weight"_a.noconvert().none(),
-           "query_weight"_a.noconvert().none(), "gaps"_a = false, "n_threads"_a = 1)
+           "query_weight"_a.noconvert().none(), "better_weight"_a.noconvert().none() = nb::none(),
+           "worse_weight"_a.noconvert().none() = nb::none(), "gaps"_a = false, "n_threads"_a = 1)
       .def("part", &part_of, "first_query"_a, "last_query"_a,
            "Those of some queries alone, whose rows are numbered query by query.")
       .def_prop_ro(

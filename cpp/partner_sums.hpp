@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "array.hpp"
@@ -49,10 +51,22 @@ class PartnerSums {
     const auto n_summed = sorted.n_levels < 2 ? 0 : K * std::int64_t{sorted.n_documents};
     std::fill(result + n_summed, result + K * pairs.size(query), 0.0);
     if (n_summed == 0) return;
-    if (side % 2 == 0)
-      counter.upper(sorted, values_.get() + begin, result);
-    else
-      counter.lower(sorted, values_.get() + begin, result);
+    const auto count = [&](const double* values) {
+      side % 2 == 0 ? counter.upper(sorted, values, result) : counter.lower(sorted, values, result);
+    };
+    if (!pairs.has_roles()) return count(values_.get() + begin);
+    // In a pair of this side, a partner has the one role, and the document itself the other.
+    auto of_partners = pairs.better(), of_itself = pairs.worse();
+    if (side % 2 == 1) std::swap(of_partners, of_itself);
+    const auto weigh = [&](std::span<const double> weight, const double* values, double* weighed) {
+      for (std::int64_t p = 0; p < sorted.n_documents; ++p)
+        for (int k = 0; k < K; ++k)
+          weighed[K * p + k] = weight[order.slot(pairs.query_start(query) + p)] * values[K * p + k];
+    };
+    const auto values = make_array<double>(n_summed);
+    weigh(of_partners, values_.get() + begin, values.get());
+    count(values.get());
+    weigh(of_itself, result, result);
   }
 
  private:

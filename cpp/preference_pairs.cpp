@@ -24,26 +24,29 @@ double scale_of(double largest) {
 }  // namespace
 
 PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
-                                 std::vector<std::uint32_t> order, const double* row_weight,
-                                 const double* query_weight, bool gaps, int n_threads)
+                                 std::vector<std::uint32_t> order, const Weights& weights,
+                                 bool gaps, int n_threads)
     : query_start_(std::move(query_start)),
       row_(std::move(order)),
       has_gaps_(gaps),
       label_(n_documents()),
       n_levels_(n_queries()),
-      inner_(row_weight || query_weight ? n_documents() : 0),
+      inner_(weights.row || weights.query ? n_documents() : 0),
       outer_(inner_.size()),
+      better_(weights.better || weights.worse ? n_documents() : 0),
+      worse_(better_.size()),
       values_(gaps ? n_documents() : 0),
       pairs_per_query_(n_queries()) {
   measure_queries();
   cut_into_pieces();
   if (has_short_queries_) begin_arranging();
-  if (has_weights()) find_members(row_weight, query_weight);
+  set_weights(weights);
+  if (has_weights() || has_roles()) find_members();
   parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
     LargeVector<double> labels;
     for (auto q = pieces_[t].first_query; q < pieces_[t].last_query; ++q) {
       rank_query(q, y, labels);
-      if (query_weight) pairs_per_query_[q] *= query_weight[q];
+      if (weights.query) pairs_per_query_[q] *= weights.query[q];
     }
   });
   measure_weights();
@@ -64,6 +67,8 @@ PreferencePairs PreferencePairs::part(std::int64_t first, std::int64_t last) con
   some.n_levels_ = cut(n_levels_, first, last);
   some.inner_ = cut(inner_, begin, end);
   some.outer_ = cut(outer_, begin, end);
+  some.better_ = cut(better_, begin, end);
+  some.worse_ = cut(worse_, begin, end);
   some.arranged_ = cut(arranged_, begin, end);
   for (auto& slot : some.arranged_) slot -= static_cast<std::uint32_t>(begin);
   some.n_members_ = cut(n_members_, first, last);
@@ -73,6 +78,7 @@ PreferencePairs PreferencePairs::part(std::int64_t first, std::int64_t last) con
   some.may_be_short_ = may_be_short_;
   some.has_short_queries_ = has_short_queries_;
   some.largest_weight_ = largest_weight_;
+  some.largest_roles_ = largest_roles_;
   some.whole_weights_ = whole_weights_;
   some.scale_ = scale_;
   some.cut_into_pieces();
@@ -102,21 +108,31 @@ void PreferencePairs::begin_arranging() {
   std::iota(arranged_.begin(), arranged_.end(), 0);
 }
 
-void PreferencePairs::find_members(const double* row_weight, const double* query_weight) {
-  bool all = true;
-  for (std::int64_t q = 0; q < n_queries(); ++q)
+void PreferencePairs::set_weights(const Weights& weights) {
+  const auto of_row = [&](const double* values, std::int64_t slot) {
+    return values ? values[row_of(slot)] : 1;
+  };
+  for (std::int64_t q = 0; has_weights() && q < n_queries(); ++q)
     for (auto g = query_start_[q]; g < query_start_[q + 1]; ++g) {
-      inner_[g] = row_weight ? row_weight[row_of(g)] : 1;
-      outer_[g] = inner_[g] * (query_weight ? query_weight[q] : 1);
-      all = all && outer_[g] > 0;
+      inner_[g] = of_row(weights.row, g);
+      outer_[g] = inner_[g] * (weights.query ? weights.query[q] : 1);
     }
+  for (std::int64_t g = 0; has_roles() && g < n_documents(); ++g) {
+    better_[g] = of_row(weights.better, g);
+    worse_[g] = of_row(weights.worse, g);
+  }
+}
+
+void PreferencePairs::find_members() {
+  bool all = true;
+  for (std::int64_t g = 0; all && g < n_documents(); ++g) all = is_member(g);
   if (all) return;
   n_members_.resize(n_queries());
   if (arranged_.empty()) begin_arranging();
   for (std::int64_t q = 0; q < n_queries(); ++q) {
     const auto begin = arranged_.begin() + query_start_[q];
-    const auto end = std::stable_partition(begin, begin + size(q),
-                                           [&](std::int64_t g) { return outer_[g] > 0; });
+    const auto end =
+        std::stable_partition(begin, begin + size(q), [&](std::int64_t g) { return is_member(g); });
     n_members_[q] = end - begin;
   }
 }
@@ -133,8 +149,8 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVecto
   const auto sorted = make_array<ScoredIndex>(n);
   sort_scores(labels.data(), n, sorted.get(), 1);
   std::uint32_t level = 0;
-  // The weight of the rows below, of those on this level, and of the pairs that a row of weight 1
-  // would make with those below.
+  // The weight of the rows below, of those on this level, as the worse ones; and of the pairs that
+  // a row of weight 1 would make with those below.
   double below = 0, here = 0, to_below = 0, total = 0;
   for (std::uint32_t p = 0; p < n; ++p) {
     const auto slot = arranged(begin + sorted[p].index);
@@ -145,8 +161,8 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVecto
       to_below = has_gaps_ ? to_below + below * (sorted[p].score - sorted[p - 1].score) : below;
     }
     if (has_gaps_) values_[begin + level] = sorted[p].score;
-    total += inner(slot) * to_below;
-    here += inner(slot);
+    total += inner(slot) * better(slot) * to_below;
+    here += inner(slot) * worse(slot);
     label_[slot] = level;
   }
   n_levels_[query] = level + 1;
@@ -164,15 +180,21 @@ void PreferencePairs::arrange_by_level(std::int64_t begin, const ScoredIndex* by
 // Of the queries that have pairs.
 void PreferencePairs::measure_weights() {
   const auto is_whole = [](double value) { return value == std::floor(value); };
-  double largest_inner = 0, largest_outer = 0, largest_gap = 0;
+  const bool rows_differ = has_weights() || has_roles();
+  double largest_row = 0, largest_inner = 0, largest_outer = 0, largest_gap = 0;
+  double largest_better = 0, largest_worse = 0;
   for (std::int64_t q = 0; q < n_queries(); ++q) {
     if (n_levels_[q] < 2) continue;
-    for (auto place = query_start_[q]; has_weights() && place < query_start_[q] + n_members(q);
+    for (auto place = query_start_[q]; rows_differ && place < query_start_[q] + n_members(q);
          ++place) {
-      const double weight = inner_[arranged(place)];
-      largest_inner = std::max(largest_inner, weight);
-      largest_outer = std::max(largest_outer, outer_[arranged(place)]);
-      whole_weights_ = whole_weights_ && is_whole(weight);
+      const auto g = arranged(place);
+      largest_row = std::max(largest_row, inner(g));
+      largest_better = std::max(largest_better, better(g));
+      largest_worse = std::max(largest_worse, worse(g));
+      largest_inner = std::max(largest_inner, inner(g) * better(g));
+      largest_outer = std::max(largest_outer, outer(g) * worse(g));
+      whole_weights_ =
+          whole_weights_ && is_whole(inner(g)) && is_whole(better(g)) && is_whole(worse(g));
     }
     if (!has_gaps_) continue;
     const double *lowest = level_values(q), *highest = lowest + n_levels_[q] - 1;
@@ -180,9 +202,12 @@ void PreferencePairs::measure_weights() {
     whole_weights_ = whole_weights_ && std::all_of(lowest, highest + 1, is_whole);
   }
   scale_ = {scale_of(largest_inner), scale_of(largest_outer), scale_of(largest_gap)};
-  largest_weight_ = std::max(1.0, largest_inner) * std::max(1.0, largest_gap);
+  if (has_roles()) largest_roles_ = largest_better * largest_worse;
+  largest_weight_ = std::max(1.0, largest_row) * std::max(1.0, largest_gap) *
+                    std::max(1.0, largest_better) * std::max(1.0, largest_worse);
   // Sums of larger numbers are not exact.
-  if (has_gaps_ && !(largest_weight_ * static_cast<double>(n_documents()) <= 0x1p53))
+  if ((has_gaps_ || has_roles()) &&
+      !(largest_weight_ * static_cast<double>(n_documents()) <= 0x1p53))
     whole_weights_ = false;
 }
 

@@ -15,12 +15,17 @@ namespace ranksvm {
 // others are the members of their query, and levels are those of members.  Immutable.
 class PreferencePairs {
  public:
-  // y, row_weight: by row; query_start: n_queries + 1 slots; order: the row in each slot, or empty
-  // if they are the same; row_weight and query_weight may be null.  The pair (i, j) of query q
-  // weighs query_weight[q] row_weight[i] row_weight[j], with gaps this times y[i] - y[j].
+  // By row, and by query; null where all are 1.  `better` and `worse` are those of the roles of a
+  // row: where it is the better one of a pair, and where it is the worse one.
+  struct Weights {
+    const double *row = nullptr, *query = nullptr, *better = nullptr, *worse = nullptr;
+  };
+  // y: by row; query_start: n_queries + 1 slots; order: the row in each slot, or empty if they are
+  // the same.  The pair (i, j) of query q weighs query[q] row[i] row[j] better[i] worse[j], with
+  // gaps this times y[i] - y[j].
   PreferencePairs(const double* y, std::vector<std::int64_t> query_start,
-                  std::vector<std::uint32_t> order, const double* row_weight,
-                  const double* query_weight, bool gaps, int n_threads);
+                  std::vector<std::uint32_t> order, const Weights& weights, bool gaps,
+                  int n_threads);
 
   // Those of the queries first..last-1 alone, whose slots are its rows.  Sweeps are by the same way
   // of counting, and in the same units, as among all queries.
@@ -30,6 +35,7 @@ class PreferencePairs {
   [[nodiscard]] std::int64_t n_queries() const { return std::ssize(query_start_) - 1; }
   [[nodiscard]] bool has_gaps() const { return has_gaps_; }
   [[nodiscard]] bool has_weights() const { return !inner_.empty(); }
+  [[nodiscard]] bool has_roles() const { return !better_.empty(); }
 
   // The slots of a query are those from query_start(q) on, before query_start(q + 1).
   [[nodiscard]] std::int64_t query_start(std::int64_t query) const { return query_start_[query]; }
@@ -64,6 +70,11 @@ class PreferencePairs {
   // The row's weight, and the same times the query's.
   [[nodiscard]] double inner(std::int64_t slot) const { return has_weights() ? inner_[slot] : 1; }
   [[nodiscard]] double outer(std::int64_t slot) const { return has_weights() ? outer_[slot] : 1; }
+  // What the row weighs besides, as the better one of a pair and as the worse one.
+  [[nodiscard]] double better(std::int64_t slot) const { return has_roles() ? better_[slot] : 1; }
+  [[nodiscard]] double worse(std::int64_t slot) const { return has_roles() ? worse_[slot] : 1; }
+  [[nodiscard]] std::span<const double> better() const { return better_; }
+  [[nodiscard]] std::span<const double> worse() const { return worse_; }
 
   // By slot: the level of a member, that is the rank of its label among those of the query; 0 for
   // others.
@@ -72,11 +83,15 @@ class PreferencePairs {
   // Total weight of the pairs of each query.
   [[nodiscard]] std::span<const double> pairs_per_query() const { return pairs_per_query_; }
 
-  // Of a row, with gaps times the largest gap; at least 1.
+  // Of a row, with gaps times the largest gap, with roles times the largest product of two; at
+  // least 1.
   [[nodiscard]] double largest_weight() const { return largest_weight_; }
+  // The largest weight of a better row times that of a worse one; 1 without roles.
+  [[nodiscard]] double largest_roles() const { return largest_roles_; }
   // Whether all rows' weights and gaps are whole numbers, so that sums over pairs are exact.
   [[nodiscard]] bool whole_weights() const { return whole_weights_; }
-  // Powers of two that bring the largest weights, and the largest gap, close to 1.
+  // Powers of two that bring the largest weights, and the largest gap, close to 1: the inner ones
+  // those of better rows, the outer ones those of worse rows.
   struct Scale {
     double inner = 1, outer = 1, gap = 1;
   };
@@ -95,7 +110,11 @@ class PreferencePairs {
   void measure_queries();
   void cut_into_pieces();
   void begin_arranging();
-  void find_members(const double* row_weight, const double* query_weight);
+  void set_weights(const Weights& weights);
+  void find_members();
+  [[nodiscard]] bool is_member(std::int64_t slot) const {
+    return outer(slot) > 0 && (better(slot) > 0 || worse(slot) > 0);
+  }
   void rank_query(std::int64_t query, const double* y, LargeVector<double>& labels);
   void arrange_by_level(std::int64_t begin, const ScoredIndex* by_label, std::uint32_t n);
   void measure_weights();
@@ -106,13 +125,14 @@ class PreferencePairs {
   LargeVector<std::uint32_t> label_;
   std::vector<std::uint32_t> n_levels_;
   std::vector<double> inner_, outer_;    // or empty
+  std::vector<double> better_, worse_;   // or empty
   LargeVector<std::uint32_t> arranged_;  // or empty
   std::vector<std::int64_t> n_members_;  // or empty
   std::vector<double> values_;  // with gaps: from the start of a query on, those of its levels
   std::vector<double> pairs_per_query_;
   std::int64_t longest_query_ = 0;
   bool may_be_short_ = false, has_short_queries_ = false;
-  double largest_weight_ = 1;
+  double largest_weight_ = 1, largest_roles_ = 1;
   bool whole_weights_ = true;
   Scale scale_;
   std::vector<Piece> pieces_;

@@ -10,135 +10,18 @@
 #include <vector>
 
 #include "compiler.hpp"
+#include "pair_sums/fours.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
 namespace {
 
+using namespace fours;
 using Kind = MarginFunction::Kind;
 
-constexpr std::uint32_t kMost = PreferencePairs::kShortQuery;
+static_assert(kMost == PreferencePairs::kShortQuery);
+
 constexpr double kRoundOff = 0.5 * std::numeric_limits<double>::epsilon();
-
-// Numbers by place; those beyond the members are read, but do not matter.
-struct alignas(64) Numbers {
-  double at[kMost] = {};
-
-  RANKSVM_INLINE double& operator[](std::size_t place) { return at[place]; }
-  RANKSVM_INLINE double operator[](std::size_t place) const { return at[place]; }
-  RANKSVM_INLINE Four four(std::size_t first) const {
-    Four values;
-    std::memcpy(&values, at + first, sizeof values);
-    return values;
-  }
-  RANKSVM_INLINE void set_four(std::size_t first, const Four& values) {
-    std::memcpy(at + first, &values, sizeof values);
-  }
-};
-
-RANKSVM_INLINE Four size_of(const Four& a) { return where(Four{} < a, a, -a); }
-
-// The members of a query by place, and what they weigh as partners.
-struct Members {
-  std::uint32_t n = 0;
-  Numbers score, level, weight;
-};
-
-// What the active partners of each document add up to, each times its weight. The loss of a pair
-// falls by alpha as its margin z grows, twice that for the squared hinge.
-struct Sums {
-  Numbers weight;              // 1
-  Numbers margin, size;        // z, and its absolute value; its square for the squared hinge
-  Numbers gradient, slope;     // alpha with the sign of the gradient, and without
-  Numbers curving, smoothing;  // 1 and (margin - z) (1 - alpha), in the band
-};
-
-// Four documents, and their partners one after the other.
-template <Kind kind, bool Gap>
-class FourSums {
- public:
-  RANKSVM_INLINE FourSums(const Members& members, std::uint32_t first, const MarginFunction& phi)
-      : score_(members.score.four(first)), level_(members.level.four(first)), phi_(phi) {}
-
-  RANKSVM_INLINE void add(const Members& members, std::uint32_t j) {
-    const Four way = level_ - members.level[j], difference = score_ - members.score[j];
-    const FourWords is_better = Four{} < way;
-    const Four margin = where(is_better, difference, -difference);
-    const FourWords active = (margin < phi_.margin) & (way != Four{});
-    Four weight = Four{} + members.weight[j];
-    if constexpr (Gap) weight = weight * size_of(way);
-    const auto bit = static_cast<std::int64_t>(std::uint64_t{1} << j);
-    add(active, is_better, where(active, margin), where(active, weight), bit);
-  }
-  RANKSVM_INLINE void store(std::uint32_t first, Sums& sums, std::uint64_t* partners) const {
-    sums.weight.set_four(first, weight_);
-    sums.margin.set_four(first, margin_);
-    sums.size.set_four(first, size_);
-    sums.gradient.set_four(first, gradient_);
-    sums.slope.set_four(first, slope_);
-    sums.curving.set_four(first, curving_);
-    sums.smoothing.set_four(first, smoothing_);
-    std::memcpy(partners + first, &partners_, sizeof partners_);
-  }
-
- private:
-  // margin and weight are zero where the pair is not active.
-  RANKSVM_INLINE void add(const FourWords& active, const FourWords& is_better, const Four& margin,
-                          const Four& weight, std::int64_t bit) {
-    const Four slack = phi_.margin - margin, weighted = weight * margin;
-    Four slope = weight;
-    FourWords curving = active;
-    if constexpr (kind == Kind::squared_hinge) slope = weight * slack;
-    if constexpr (kind == Kind::smoothed_hinge) {
-      const Four one = Four{} + 1.0, part = slack * (1 / phi_.width);
-      curving = active & ~(margin < phi_.margin - phi_.width);
-      const Four alpha = where(curving & (part < one), part, one);
-      slope = weight * alpha;
-      curving_ += where(curving, weight);
-      smoothing_ += weight * where(curving, slack * (1.0 - alpha));
-    }
-    weight_ += weight;
-    margin_ += weighted;
-    size_ += kind == Kind::squared_hinge ? weighted * margin : size_of(weighted);
-    slope_ += slope;
-    gradient_ += where(is_better, -slope, slope);
-    partners_ |= curving & bit;
-  }
-
-  Four score_, level_;
-  MarginFunction phi_;
-  Four weight_{}, margin_{}, size_{}, gradient_{}, slope_{}, curving_{}, smoothing_{};
-  FourWords partners_{};
-};
-
-template <Kind kind, bool Gap>
-RANKSVM_CLONES void add_up_partners(const Members& members, const MarginFunction& phi, Sums& sums,
-                                    std::uint64_t* partners) {
-  for (std::uint32_t first = 0; first < members.n; first += 4) {
-    FourSums<kind, Gap> four(members, first, phi);
-    for (std::uint32_t j = 0; j < members.n; ++j) four.add(members, j);
-    four.store(first, sums, partners);
-  }
-}
-
-// result[p] = sum of value[j] over the partners j of p, times the gap between the two.
-template <bool Gap>
-RANKSVM_CLONES void add_up_values(std::uint32_t n, const std::uint64_t* partners,
-                                  const Numbers& value, const Numbers& level, Numbers& result) {
-  for (std::uint32_t first = 0; first < n; first += 4) {
-    FourWords words;
-    std::memcpy(&words, partners + first, sizeof words);
-    const Four levels = level.four(first);
-    Four sum{};
-    for (std::uint32_t j = 0; j < n; ++j) {
-      const auto bit = static_cast<std::int64_t>(std::uint64_t{1} << j);
-      Four term = Four{} + value[j];
-      if constexpr (Gap) term = term * size_of(levels - level[j]);
-      sum += where(nonzero(words & bit), term);
-    }
-    result.set_four(first, sum);
-  }
-}
 
 // One short query of all.
 class Query {
@@ -157,6 +40,8 @@ class Query {
   [[nodiscard]] std::int64_t row(std::uint32_t p) const { return pairs_.row_of(slot(p)); }
   [[nodiscard]] double inner(std::uint32_t p) const { return pairs_.inner(slot(p)); }
   [[nodiscard]] double outer(std::uint32_t p) const { return pairs_.outer(slot(p)); }
+  [[nodiscard]] double better(std::uint32_t p) const { return pairs_.better(slot(p)); }
+  [[nodiscard]] double worse(std::uint32_t p) const { return pairs_.worse(slot(p)); }
   [[nodiscard]] double level(std::uint32_t p) const {
     const auto rank = pairs_.labels()[slot(p)];
     return values_ ? values_[rank] : rank;
@@ -171,6 +56,27 @@ class Query {
   const double* values_;
 };
 
+template <bool Roles>
+RANKSVM_INLINE void set_places(const Query& query, Members& members) {
+  for (std::uint32_t p = 0; p < members.n; ++p) {
+    members.level[p] = query.level(p);
+    if constexpr (Roles) {
+      members.better[p] = query.better(p);
+      members.worse[p] = query.worse(p);
+    }
+  }
+}
+
+// Returns use<Gap, Roles>(), for what the pairs have of these.
+template <class Use>
+auto by_weights(const PreferencePairs& pairs, Use&& use) {
+  if (pairs.has_roles())
+    return pairs.has_gaps() ? use.template operator()<true, true>()
+                            : use.template operator()<false, true>();
+  return pairs.has_gaps() ? use.template operator()<true, false>()
+                          : use.template operator()<false, false>();
+}
+
 // Makes totals of the sums of rows.
 template <Kind kind>
 class Finish {
@@ -178,7 +84,7 @@ class Finish {
   Finish(const PreferencePairs& pairs, const MarginFunction& phi)
       : margin_(phi.margin),
         per_unit_(pairs.scale().inner * pairs.scale().outer * pairs.scale().gap),
-        of_weights_(pairs.has_weights() ? 2 * kRoundOff : 0),
+        of_weights_(kRoundOff * ((pairs.has_weights() ? 2 : 0) + (pairs.has_roles() ? 2 : 0))),
         counts_are_exact_(kind == Kind::hinge && pairs.whole_weights()) {}
 
   // What sums over the partners of a document in a query of n may lose, relative to their terms.
@@ -233,41 +139,39 @@ class Finish {
 }  // namespace
 
 Totals ShortQueries::sweep(const double* scores, double* gradient, double* degree, int n_threads) {
-  const bool gap = pairs_.has_gaps();
-  switch (phi_.kind) {
-    case Kind::hinge:
-      return gap ? sweep_all<Kind::hinge, true>(scores, gradient, degree, n_threads)
-                 : sweep_all<Kind::hinge, false>(scores, gradient, degree, n_threads);
-    case Kind::squared_hinge:
-      return gap ? sweep_all<Kind::squared_hinge, true>(scores, gradient, degree, n_threads)
-                 : sweep_all<Kind::squared_hinge, false>(scores, gradient, degree, n_threads);
-    default:
-      return gap ? sweep_all<Kind::smoothed_hinge, true>(scores, gradient, degree, n_threads)
-                 : sweep_all<Kind::smoothed_hinge, false>(scores, gradient, degree, n_threads);
-  }
+  return by_weights(pairs_, [&]<bool Gap, bool Roles>() {
+    switch (phi_.kind) {
+      case Kind::hinge:
+        return sweep_all<Kind::hinge, Gap, Roles>(scores, gradient, degree, n_threads);
+      case Kind::squared_hinge:
+        return sweep_all<Kind::squared_hinge, Gap, Roles>(scores, gradient, degree, n_threads);
+      default:
+        return sweep_all<Kind::smoothed_hinge, Gap, Roles>(scores, gradient, degree, n_threads);
+    }
+  });
 }
 
-template <Kind kind, bool Gap>
+template <Kind kind, bool Gap, bool Roles>
 Totals ShortQueries::sweep_all(const double* scores, double* gradient, double* degree,
                                int n_threads) {
   const auto pieces = pairs_.pieces();
   std::vector<Totals> of_pieces(pieces.size());
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (!pieces[t].is_long)
-      of_pieces[t] = sweep_piece<kind, Gap>(pieces[t], scores, gradient, degree);
+      of_pieces[t] = sweep_piece<kind, Gap, Roles>(pieces[t], scores, gradient, degree);
   });
   Totals totals;
   for (const Totals& more : of_pieces) totals += more;
   return totals;
 }
 
-template <Kind kind, bool Gap>
+template <Kind kind, bool Gap, bool Roles>
 Totals ShortQueries::sweep_piece(const PreferencePairs::Piece& piece, const double* scores,
                                  double* gradient, double* degree) {
   Finish<kind> finish(pairs_, phi_);
   Members members;
   Sums sums;
-  std::array<std::uint64_t, kMost> partners{};
+  Words partners{};
   for (auto q = piece.first_query; q < piece.last_query; ++q) {
     if (!pairs_.is_short(q)) continue;
     const Query query(pairs_, q);
@@ -277,11 +181,9 @@ Totals ShortQueries::sweep_piece(const PreferencePairs::Piece& piece, const doub
       members.score[p] = scores[query.row(p)];
       if (!std::isfinite(members.score[p])) throw std::domain_error("scores must be finite");
     }
-    for (std::uint32_t p = 0; p < members.n; ++p) {
-      members.level[p] = query.level(p);
-      members.weight[p] = query.inner(p);
-    }
-    add_up_partners<kind, Gap>(members, phi_, sums, partners.data());
+    set_places<Roles>(query, members);
+    for (std::uint32_t p = 0; p < members.n; ++p) members.weight[p] = query.inner(p);
+    add_up_partners<kind, Gap, Roles>(members, phi_, sums, partners.data());
     std::copy_n(partners.begin(), members.n, &partners_[begin]);
     finish.begin(members.n);
     for (std::uint32_t p = 0; p < members.n; ++p) {
@@ -303,26 +205,29 @@ void ShortQueries::laplacian(const double* v, std::int64_t n_columns, const doub
   const auto pieces = pairs_.pieces();
   parallel_for(std::ssize(pieces), n_threads, [&](std::int64_t t) {
     if (pieces[t].is_long) return;
-    pairs_.has_gaps() ? laplacian_of_piece<true>(pieces[t], v, n_columns, degree, result)
-                      : laplacian_of_piece<false>(pieces[t], v, n_columns, degree, result);
+    by_weights(pairs_, [&]<bool Gap, bool Roles>() {
+      laplacian_of_piece<Gap, Roles>(pieces[t], v, n_columns, degree, result);
+    });
   });
 }
 
-template <bool Gap>
+template <bool Gap, bool Roles>
 void ShortQueries::laplacian_of_piece(const PreferencePairs::Piece& piece, const double* v,
                                       std::int64_t n_columns, const double* degree,
                                       double* result) const {
-  Numbers value, level, sum;
-  std::array<std::uint64_t, kMost> partners{};
+  Members members;
+  Numbers value, sum;
+  Words partners{};
   for (auto q = piece.first_query; q < piece.last_query; ++q) {
     if (!pairs_.is_short(q)) continue;
     const Query query(pairs_, q);
     std::copy_n(&partners_[query.begin()], query.n(), partners.begin());
-    for (std::uint32_t p = 0; Gap && p < query.n(); ++p) level[p] = query.level(p);
+    members.n = query.n();
+    if constexpr (Gap || Roles) set_places<Roles>(query, members);
     for (std::int64_t k = 0; k < n_columns; ++k) {
       for (std::uint32_t p = 0; p < query.n(); ++p)
         value[p] = query.inner(p) * v[n_columns * query.row(p) + k];
-      add_up_values<Gap>(query.n(), partners.data(), value, level, sum);
+      add_up_values<Gap, Roles>(members, partners.data(), value, sum);
       for (std::uint32_t p = 0; p < query.n(); ++p) {
         const auto place = n_columns * query.row(p) + k;
         result[place] = degree[query.begin() + p] * v[place] - query.outer(p) * sum[p];
@@ -368,10 +273,10 @@ void ShortQueries::terms(std::int64_t q, const double* degree, std::uint32_t p,
   // Better partners have higher places.
   for (auto better = partners_[query.begin() + p] >> p; better != 0; better &= better - 1) {
     const auto j = p + static_cast<std::uint32_t>(std::countr_zero(better));
-    double factor = scale.inner * query.inner(j);
+    double factor = scale.inner * (query.inner(j) * query.better(j));
     if (pairs_.has_gaps()) factor *= scale.gap * (query.level(j) - query.level(p));
     terms.place[terms.n] = j;
-    terms.factor[terms.n++] = -factor * (scale.outer * query.outer(p));
+    terms.factor[terms.n++] = -factor * (scale.outer * (query.outer(p) * query.worse(p)));
   }
 }
 

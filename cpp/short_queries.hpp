@@ -48,12 +48,12 @@ class ShortQueries {
                       std::ptrdiff_t stride, std::size_t width, Real* result) const;
 
  private:
-  template <MarginFunction::Kind kind, bool Gap>
+  template <MarginFunction::Kind kind, bool Gap, bool Roles>
   Totals sweep_all(const double* scores, double* gradient, double* degree, int n_threads);
-  template <MarginFunction::Kind kind, bool Gap>
+  template <MarginFunction::Kind kind, bool Gap, bool Roles>
   Totals sweep_piece(const PreferencePairs::Piece& piece, const double* scores, double* gradient,
                      double* degree);
-  template <bool Gap>
+  template <bool Gap, bool Roles>
   void laplacian_of_piece(const PreferencePairs::Piece& piece, const double* v,
                           std::int64_t n_columns, const double* degree, double* result) const;
 

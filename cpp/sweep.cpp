@@ -104,10 +104,10 @@ double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals
 // roundings as there are terms in the worst case, and hardly ever more than the square root.
 double Sweep::rounding_of_sums() const {
   const auto n = static_cast<double>(pairs_->longest_query());
-  return kRoundOff * std::min(n + 4, std::sqrt(n) + 8);
+  return kRoundOff * (std::min(n + 4, std::sqrt(n) + 8) + (pairs_->has_roles() ? 2 : 0));
 }
 
-// The largest sum of squared scores of a query, each as often as it weighs as a partner.
+// The largest sum of squared scores of a query, each as often as it weighs as a partner, at most.
 double Sweep::largest_square_sum(int n_threads) const {
   if (pairs_->has_gaps()) return std::numeric_limits<double>::infinity();  // weights differ by pair
   const auto pieces = pairs_->pieces();
@@ -123,11 +123,13 @@ double Sweep::largest_square_sum(int n_threads) const {
   });
   double most = 0;
   for (const double sum : largest) most = std::max(most, sum);
-  return most;
+  return pairs_->largest_roles() * most;
 }
 
 // What the products of weights lose.
-double Sweep::rounding_of_weights() const { return pairs_->has_weights() ? 2 * kRoundOff : 0; }
+double Sweep::rounding_of_weights() const {
+  return kRoundOff * ((pairs_->has_weights() ? 2 : 0) + (pairs_->has_roles() ? 2 : 0));
+}
 
 void Sweep::finish_hinge(int n_threads) {
   const double of_sums = pairs_->whole_weights() ? rounding_of_weights() : rounding_of_sums();
@@ -291,20 +293,24 @@ RowSums<Real> Sweep::row_sums(std::int64_t query, std::int64_t width) const {
 
 namespace {
 
-// The weights of the rows of a query, brought close to 1.
+// The weights of the rows of a query, brought close to 1: of the partners, the better ones, and of
+// the worse one whose partners they are.
 template <class Real>
 struct ScaledWeights {
   const PreferencePairs& pairs;
   const ScoreOrder& order;
   std::int64_t begin;
+  bool are_ones = !pairs.has_weights() && !pairs.has_roles();
 
   [[nodiscard]] Real inner(std::uint32_t p) const {
-    if (!pairs.has_weights()) return 1;
-    return static_cast<Real>(pairs.scale().inner * pairs.inner(order.slot(begin + p)));
+    if (are_ones) return 1;
+    const auto slot = order.slot(begin + p);
+    return static_cast<Real>(pairs.scale().inner * (pairs.inner(slot) * pairs.better(slot)));
   }
   [[nodiscard]] Real outer(std::uint32_t p) const {
-    if (!pairs.has_weights()) return 1;
-    return static_cast<Real>(pairs.scale().outer * pairs.outer(order.slot(begin + p)));
+    if (are_ones) return 1;
+    const auto slot = order.slot(begin + p);
+    return static_cast<Real>(pairs.scale().outer * (pairs.outer(slot) * pairs.worse(slot)));
   }
 };
 

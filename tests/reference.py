@@ -34,13 +34,22 @@ def row_weights(weight, n_samples):
     return np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)
 
 
-def enumerate_pairs(y, qid=None, sample_weight=None, query_weight=None, pair_weight=None):
-    """All pairs (i, j) with qid_i = qid_j and y_i > y_j; two weights are given row by row."""
+def enumerate_pairs(
+    y,
+    qid=None,
+    sample_weight=None,
+    query_weight=None,
+    pair_weight=None,
+    better_weight=None,
+    worse_weight=None,
+):
+    """All pairs (i, j) with qid_i = qid_j and y_i > y_j; weights are given row by row."""
     y, n = np.asarray(y), len(y)
     query = query_index(qid, n)
     better, worse = np.nonzero((query[:, None] == query) & (y[:, None] > y))
     of_row, of_query = row_weights(sample_weight, n), row_weights(query_weight, n)
     weight = of_query[better] * of_row[better] * of_row[worse]
+    weight = weight * row_weights(better_weight, n)[better] * row_weights(worse_weight, n)[worse]
     if pair_weight == "gap":
         weight = weight * (y[better] - y[worse])
     return Pairs(n, better, worse, query[better], weight)
@@ -270,3 +279,39 @@ def pairwise_accuracy(y, scores, qid=None, *, average="pooled", ties=0.5, sample
     queries = [pairs.query == q for q in np.unique(pairs.query)]
     shares = [share(members) for members in queries if fsum(pairs.weight[members]) > 0]
     return fsum(shares) / len(shares)
+
+
+def comparable_pairs(event, time, qid=None):
+    """(i, j) with an event of i, and that of j later: unknown, if it is censored by then."""
+    query = query_index(qid, len(time))
+    return [
+        (i, j)
+        for i in range(len(time))
+        for j in range(len(time))
+        if query[i] == query[j]
+        and event[i]
+        and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
+    ]
+
+
+def uncensored(event, time, limit, *, also_then, weight=None):
+    """The estimated probability not to be censored before a time, or by then."""
+    weight, left = row_weights(weight, len(time)), 1.0
+    for t in sorted(set(time)):
+        if t < limit or (also_then and t == limit):
+            here = time == t
+            censored = fsum(weight[here & ~event])
+            # Events come before the censorings of the same time.
+            at_risk = fsum(weight[time > t]) + censored
+            left *= 1 - censored / at_risk if censored else 1
+    return left
+
+
+def concordance_index(event, time, risk, *, weight=None, qid=None, tied_tol=1e-8):
+    """Weighted share of the comparable pairs with the greater risk for who has the event."""
+    pairs, weight = comparable_pairs(event, time, qid), row_weights(weight, len(time))
+    credit = {
+        (i, j): 0.5 if abs(risk[i] - risk[j]) <= tied_tol else float(risk[i] > risk[j])
+        for i, j in pairs
+    }
+    return fsum(weight[i] * credit[i, j] for i, j in pairs) / fsum(weight[i] for i, _ in pairs)

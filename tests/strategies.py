@@ -157,3 +157,28 @@ def linear_problems(draw, max_samples=16, max_features=4):
     pool = draw(integers(6 * d, -8, 8)).reshape(6, d) / 4
     rows = draw(integers(len(ranking.y), 0, 5))
     return ranking, pool[rows], draw(integers(d, -8, 8)) / 8
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of events with ties of every kind, and strata."""
+
+    event: np.ndarray
+    time: np.ndarray
+    qid: Any
+
+    @property
+    def y(self):
+        """As a structured array."""
+        fields = [("seen", bool), ("days", float)]
+        return np.array(list(zip(self.event, self.time, strict=True)), dtype=fields)
+
+
+@st.composite
+def times(draw, max_samples=24):
+    n = draw(st.integers(1, max_samples))
+    last = draw(st.sampled_from([1, 4, 50]))
+    scale = 10.0 ** draw(st.sampled_from([-150, 0, 0, 150]))
+    kind = draw(st.sampled_from(["mixed", "mixed", "mixed", "censored", "events"]))
+    event = draw(integers(n, 0, 1)) if kind == "mixed" else np.full(n, kind == "events")
+    return Times(event.astype(bool), scale * draw(integers(n, 0, last)), draw(qids(n)))

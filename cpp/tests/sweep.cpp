@@ -17,7 +17,7 @@ namespace ranksvm::tests {
 namespace {
 
 struct Problem {
-  std::vector<double> y, scores, row_weight, query_weight;
+  std::vector<double> y, scores, row_weight, query_weight, better_weight, worse_weight;
   std::vector<std::int64_t> query_start;
   std::vector<std::uint32_t> order;
   bool gaps;
@@ -25,14 +25,20 @@ struct Problem {
 
   std::int64_t n() const { return std::ssize(y); }
   double weight(std::int64_t query, std::int64_t i, std::int64_t j) const {
-    const double of_rows = row_weight.empty() ? 1 : row_weight[i] * row_weight[j];
-    const double of_query = query_weight.empty() ? 1 : query_weight[query];
-    return of_rows * of_query * (gaps ? y[i] - y[j] : 1);
+    const auto of = [](const std::vector<double>& weights, std::int64_t k) {
+      return weights.empty() ? 1 : weights[k];
+    };
+    return of(row_weight, i) * of(row_weight, j) * of(query_weight, query) * of(better_weight, i) *
+           of(worse_weight, j) * (gaps ? y[i] - y[j] : 1);
   }
   std::shared_ptr<const PreferencePairs> pairs(int n_threads) const {
-    return std::make_shared<PreferencePairs>(
-        y.data(), query_start, order, row_weight.empty() ? nullptr : row_weight.data(),
-        query_weight.empty() ? nullptr : query_weight.data(), gaps, n_threads);
+    const auto data = [](const std::vector<double>& weights) {
+      return weights.empty() ? nullptr : weights.data();
+    };
+    const PreferencePairs::Weights weights{data(row_weight), data(query_weight),
+                                           data(better_weight), data(worse_weight)};
+    return std::make_shared<PreferencePairs>(y.data(), query_start, order, weights, gaps,
+                                             n_threads);
   }
 };
 
@@ -61,6 +67,8 @@ Problem draw(Random& random, std::int64_t n, std::int64_t n_queries) {
   };
   if (random.coin()) draw_weights(problem.row_weight, n);
   if (random.coin()) draw_weights(problem.query_weight, n_queries);
+  if (random.coin()) draw_weights(problem.better_weight, n);
+  if (random.coin()) draw_weights(problem.worse_weight, n);
   problem.gaps = random.coin();
   const auto kind = static_cast<MarginFunction::Kind>(random.whole(0, 2));
   const bool smoothed = kind == MarginFunction::Kind::smoothed_hinge;

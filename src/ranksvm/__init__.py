@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from .estimators.grid import ranksvm_grid as ranksvm_grid
     from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
     from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV as KernelRankSVMPathCV
+    from .estimators.kernel_survival_svm import KernelSurvivalSVM as KernelSurvivalSVM
     from .estimators.rank_svm import RankSVM as RankSVM
     from .estimators.rank_svm_cv import RankSVMCV as RankSVMCV
     from .estimators.regularization_path import regularization_path as regularization_path
+    from .estimators.survival_svm import SurvivalSVM as SurvivalSVM
+    from .estimators.survival_svm_cv import SurvivalSVMCV as SurvivalSVMCV
     from .files.conversion import convert_model as convert_model
     from .files.model import load_model as load_model
     from .files.model import save_model as save_model
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from .files.trec import write_trec_run as write_trec_run
     from .kernel.path.regularization import RegularizationPath as RegularizationPath
     from .linear.grid import RankSVMGrid as RankSVMGrid
+    from .metrics import concordance_index as concordance_index
     from .metrics import evaluate as evaluate
     from .metrics import paired_randomization_test as paired_randomization_test
     from .metrics import pairwise_accuracy as pairwise_accuracy
@@ -41,11 +45,15 @@ _HOMES = {
     "KernelModel": "models",
     "KernelRankSVM": "estimators.kernel_rank_svm",
     "KernelRankSVMPathCV": "estimators.kernel_rank_svm_path_cv",
+    "KernelSurvivalSVM": "estimators.kernel_survival_svm",
     "LinearModel": "models",
     "RankSVM": "estimators.rank_svm",
     "RankSVMCV": "estimators.rank_svm_cv",
     "RankSVMGrid": "linear.grid",
     "RegularizationPath": "kernel.path.regularization",
+    "SurvivalSVM": "estimators.survival_svm",
+    "SurvivalSVMCV": "estimators.survival_svm_cv",
+    "concordance_index": "metrics",
     "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",

@@ -3,6 +3,7 @@
 LOSSES = ("squared_hinge", "hinge")
 NORMALIZATIONS = ("documents", "pairs", "queries", None)
 PAIR_WEIGHTS = (None, "gap")
+CENSORING_WEIGHTS = (None, "uno", "uno_strata")
 SOLVERS = ("auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes")
 MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")

@@ -10,8 +10,10 @@ from .options import (
     Output,
     add_common,
     add_scale,
+    add_survival,
     add_training,
     parameters_of,
+    preferences_of,
     read_rows,
     say,
 )
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..files.svmlight import SvmlightFile
     from ..linear.parameters import Parameters
+    from ..pairs.preferences import Preferences
     from ..selection.cross_validation import CrossValidation
 
 
@@ -65,6 +68,7 @@ def add_command(commands: Any) -> None:
     )
     add_training(cv)
     add_scale(cv)
+    add_survival(cv)
     add_common(cv)
 
 
@@ -78,9 +82,12 @@ def _cv(args: argparse.Namespace) -> None:
     from ..selection.cross_validation import cross_validate
     from ..selection.folds import make_folds
     from ..selection.rows import TrainingRows
-    from ..selection.scoring import check_scoring
+    from ..selection.scoring import DEFAULT_SCORING, check_scoring
 
     check_scoring(args.metric)
+    if args.event is not None and args.metric != DEFAULT_SCORING:
+        raise ValueError("with --event, the concordance index is measured: leave out --metric")
+    measured = args.metric if args.event is None else "concordance_index"
     parameters = parameters_of(args, 1.0)
     Cs = _grid(args.Cs)
     _check_outputs(args)
@@ -88,20 +95,23 @@ def _cv(args: argparse.Namespace) -> None:
     X = design_matrix(data)
     factors = factors_of(data, args.scale, X.columns)
     X = X if factors is None else X.scaled(factors)
-    rows = TrainingRows(X, Preferences.from_labels(data.labels, data.qid, data.cost))
+    preferences = preferences_of(args, data)
+    if preferences is None:
+        preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
+    rows = TrainingRows(X, preferences)
     of_each = rows.grid(Cs, parameters)
-    folds = make_folds(args.folds, data.labels, rows.query)
+    folds = make_folds(args.folds, rows.y, rows.query)
     watched = sys.stderr.isatty() and not args.quiet
     progress = FitCounter(len(folds) * len(of_each)) if watched else None
     result = cross_validate(rows, of_each, folds, args.metric, progress=progress)
     warn_unless_converged(result.shortfall)
     best = result.best(args.one_standard_error)
-    sys.stdout.write(_shown(result, best, args.metric))
+    sys.stdout.write(_shown(result, best, measured))
     if args.table:
         save_table(result.table(), args.table)
     if args.plot:
         display = RegularizationCurveDisplay(
-            result.Cs, result.mean, result.standard_error, chosen=best, metric=args.metric
+            result.Cs, result.mean, result.standard_error, chosen=best, metric=measured
         )
         save_figure(display.plot().figure_, args.plot)
     if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:
@@ -109,14 +119,16 @@ def _cv(args: argparse.Namespace) -> None:
     if result.advice is not None and not args.model:
         say(args, f"note: {result.advice}")
     if args.model:
-        _refit(args, data, of_each[best])
+        _refit(args, data, preferences, of_each[best])
 
 
-def _refit(args: argparse.Namespace, data: SvmlightFile, parameters: Parameters) -> None:
+def _refit(
+    args: argparse.Namespace, data: SvmlightFile, preferences: Preferences, parameters: Parameters
+) -> None:
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
 
-    fit, model = train_on_rows(data, parameters, scale=args.scale)
+    fit, model = train_on_rows(data, parameters, preferences=preferences, scale=args.scale)
     save_model(model, args.model)
     say(args, summary(fit, data))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, read_runs
+from .options import Input, Output, add_common, add_event, read_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -57,14 +57,22 @@ def add_command(commands: Any) -> None:
     evaluate.add_argument(
         "--format", choices=["table", "csv", "json"], help="how to print metrics (default: table)"
     )
+    add_event(evaluate)
     add_common(evaluate)
 
 
 def _evaluate(args: argparse.Namespace) -> None:
-    if all(
-        option is None
-        for option in (args.metrics, args.preset, args.compare, args.per_query, args.format)
-    ):
+    names = ("metrics", "preset", "compare", "per_query", "format")
+    given = [name for name in names if getattr(args, name) is not None]
+    if args.event is not None:
+        if given:
+            option = given[0].replace("_", "-")
+            raise ValueError(
+                f"--event asks for the concordance index, of which there is no --{option}: leave "
+                "out one of the two"
+            )
+        _evaluate_survival(args)
+    elif not given:
         _evaluate_pairs(args)
     else:
         _evaluate_metrics(args)
@@ -77,6 +85,24 @@ def _evaluate_pairs(args: argparse.Namespace) -> None:
     threads = resolve_threads(args.threads)
     rows, (scores,) = read_runs(args, [args.scores])
     sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
+
+
+def _evaluate_survival(args: argparse.Namespace) -> None:
+    from ..jobs.survival import survival_of
+    from ..metrics import concordance_index
+    from ..threads import resolve_threads
+
+    rows, (risk,) = read_runs(args, [args.scores])
+    survival = survival_of(rows, args.event)
+    index = concordance_index(
+        survival.event,
+        survival.time,
+        risk,
+        qid=rows.qid,
+        sample_weight=rows.cost,
+        n_threads=resolve_threads(args.threads),
+    )
+    sys.stdout.write(f"concordance index {index:.6f}\n")
 
 
 def _evaluate_metrics(args: argparse.Namespace) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SCALES, SOLVERS
+from ..names import (
+    CENSORING_WEIGHTS,
+    COUNTINGS,
+    KERNELS,
+    LOSSES,
+    NORMALIZATIONS,
+    PAIR_WEIGHTS,
+    SCALES,
+    SOLVERS,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
     from ..models import Model
+    from ..pairs.preferences import Preferences
 
 
 class Input(str):
@@ -124,6 +134,51 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
         metavar="BYTES",
         help="that kernel values may take (default: 4e9)",
     )
+
+
+def add_event(parser: argparse.ArgumentParser) -> None:
+    """Add the option that makes times of labels."""
+    parser.add_argument(
+        "--event",
+        type=Input,
+        metavar="FILE",
+        help="the labels in DATA are times, and FILE has a line for each row: 1 if its event was "
+        "then, 0 if it is censored; scores are risks, higher for earlier events",
+    )
+
+
+def add_survival(parser: argparse.ArgumentParser) -> None:
+    """Add that option, and those that say what the pairs of such rows weigh."""
+    add_event(parser)
+    parser.add_argument(
+        "--ipcw",
+        default="none",
+        choices=[name or "none" for name in CENSORING_WEIGHTS],
+        help="with --event, weigh pairs by the inverse probability of censoring, estimated from "
+        "all rows or, uno_strata, for each qid (default: none)",
+    )
+    parser.add_argument(
+        "--tau",
+        type=float,
+        metavar="T",
+        help="with --event, compare no events that are not before this time",
+    )
+
+
+def preferences_of(args: argparse.Namespace, rows: SvmlightFile) -> Preferences | None:
+    """Return the comparable pairs that the options of `add_survival` ask for; None for labels."""
+    if args.event is None:
+        for option, value in [("--ipcw", args.ipcw != "none"), ("--tau", args.tau is not None)]:
+            if value:
+                raise ValueError(f"{option} is for times of events: give --event, too")
+        return None
+    if args.pair_weight != "none":
+        raise ValueError("times of events have no gaps to weigh pairs by: leave out --pair-weight")
+    from ..jobs.survival import survival_of
+
+    ipcw = None if args.ipcw == "none" else args.ipcw
+    survival = survival_of(rows, args.event)
+    return survival.preferences(rows.qid, rows.cost, ipcw=ipcw, tau=args.tau)
 
 
 def kernel_of(args: argparse.Namespace) -> Kernel | None:

@@ -18,9 +18,11 @@ from .options import (
     add_common,
     add_kernel,
     add_scale,
+    add_survival,
     add_training,
     kernel_of,
     parameters_of,
+    preferences_of,
     read_rows,
     require_distinct_files,
     say,
@@ -79,6 +81,7 @@ def _add_train(commands: Any) -> None:
     add_kernel(train)
     add_training(train)
     add_scale(train)
+    add_survival(train)
     train.add_argument(
         "--device",
         default="cpu",
@@ -147,6 +150,7 @@ def _train(args: argparse.Namespace) -> None:
     fit, model = train_on_rows(
         rows,
         parameters,
+        preferences=preferences_of(args, rows),
         kernel=kernel,
         scale=args.scale,
         device=args.device,

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike
 
-from ..kernel.factor import KernelFactor
-from ..kernel.kernels import Kernel
-from ..kernel.training import cost_of, train_kernel
-from ..models.kernel import KernelModel
 from ..pairs.preferences import Preferences
-from ..progress import IterationTable, WorkNotes
-from ..threads import resolve_threads
-from .certified_ranker import CertifiedRanker
-from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
-from .kernel_ranker import KernelRanker
-from .rows import KINDS
+from .kernel_trainer import KernelTrainer
 from .whole import fitted_or_not
 
-Vector = NDArray[np.float64]
 
-
-class KernelRankSVM(KernelRanker, CertifiedRanker):
+class KernelRankSVM(KernelTrainer):
     """Ranking support vector machine with a kernel.
 
     Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
@@ -126,8 +113,6 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
     True
     """
 
-    _kinds: ClassVar[dict[str, Any]] = {**KINDS, "dtype": np.float64}
-
     def __init__(
         self,
         C: float = 1.0,
@@ -206,56 +191,8 @@ class KernelRankSVM(KernelRanker, CertifiedRanker):
             As for `RankSVM.fit`.
         """
         with fitted_or_not(self):
-            parameters = self._parameters(self.C)
-            kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
             validation = eval_sets(eval_set, eval_qid, eval_group)
             X, y, ids = self._training_rows(X, y, qid, group)
-            note = WorkNotes() if self.verbose else None
-            if note is not None:
-                note(cost_of(kernel, len(y), parameters, self.max_memory))
-            factor = KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads))
-            fit = train_kernel(
-                factor,
-                Preferences.from_labels(y, ids, sample_weight, query_weight),
-                parameters,
-                callback=IterationTable() if self.verbose else None,
-                note=note,
-            )
-            warn_unless_converged(fit.shortfall)
-            self._keep(fit, parameters)
-            self._kernel = kernel
-            self.support_, self.dual_coef_ = fit.support, fit.dual_coef
-            self.support_vectors_ = X[self.support_[:0] if kernel.is_precomputed else self.support_]
-            if sparse.issparse(X):
-                self.support_vectors_.sum_duplicates()  # in the order of model files
+            self._train(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
             self.evals_result_ = eval_scores(self, validation)
         return self
-
-    def predict(self, X: Any) -> Vector:
-        """Score rows: higher is better; scores compare within a query.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            A data frame may have the column of query ids, or not. For a precomputed kernel: its
-            values with the training rows, of shape (n_samples, n_train).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
-        X = self._features(X)
-        if self._kernel.is_precomputed:
-            values: Vector = X[:, self.support_] @ self.dual_coef_
-            return values
-        return self._kernel.scores(X, self.support_vectors_, self.dual_coef_)
-
-    def to_model(self) -> KernelModel:
-        """Return the kernel expansion and how it came about, as `save_model` writes them.
-
-        Returns
-        -------
-        KernelModel
-        """
-        facts = self._facts()
-        return KernelModel(self._kernel, self.support_vectors_, self.dual_coef_, **facts)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..arrays.libraries import library_of, to_host
-from ..arrays.placement import design_matrix
-from ..linear.training import train
+from ..arrays.libraries import to_host
 from ..pairs.preferences import Preferences
-from ..progress import IterationTable
-from .convergence import warn_unless_converged
 from .eval_sets import EvalSets, eval_scores, eval_sets
-from .linear_ranker import LinearRanker
+from .linear_trainer import LinearTrainer
 from .whole import fitted_or_not
 
 
-class RankSVM(LinearRanker):
+class RankSVM(LinearTrainer):
     """Linear ranking support vector machine.
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
@@ -246,32 +241,9 @@ default="auto"
             `eval_set` has no preference pairs.
         """
         with fitted_or_not(self):
-            parameters = self._parameters(self.C)
             validation = eval_sets(eval_set, eval_qid, eval_group)
             sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
             X, y, ids = self._training_rows(X, y, qid, group)
-            w0 = getattr(self, "weights_", None) if self.warm_start else None
-            if w0 is not None and w0.n_features != X.shape[1]:
-                raise ValueError(
-                    f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
-                )
-            fit = train(
-                design_matrix(X, self.device),
-                Preferences.from_labels(y, ids, sample_weight, query_weight),
-                parameters,
-                w0=w0,
-                callback=IterationTable() if self.verbose else None,
-            )
-            if self.verbose and fit.advice is not None:
-                sys.stderr.write(f"note: {fit.advice}\n")
-            warn_unless_converged(fit.shortfall)
-            self._keep(fit, parameters)
+            self._train(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
             self.evals_result_ = eval_scores(self, validation)
         return self
-
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        if library_of(X) is None:
-            return super()._checked(X, y)
-        from .device_rows import check_labels, check_rows
-
-        return check_rows(self, X, reset=True), check_labels(X, y)

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..linear.design_matrix import DesignMatrix
-from ..linear.training import shortfall, train
 from ..pairs.preferences import Preferences
-from ..progress import FitCounter
-from ..selection.cross_validation import cross_validate
-from ..selection.folds import make_folds
-from ..selection.rows import TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
-from ..threads import require_workers
-from .convergence import warn_unless_converged
-from .linear_ranker import LinearRanker
+from .linear_chooser import LinearChooser
 from .whole import fitted_or_not
 
-Vector = NDArray[np.float64]
 
-
-class RankSVMCV(LinearRanker):
+class RankSVMCV(LinearChooser):
     """Linear ranking support vector machine with C chosen by cross-validation.
 
     For each fold and each C of a grid, trains on the other folds and measures the ranking of the
@@ -175,34 +163,7 @@ class RankSVMCV(LinearRanker):
             no queries are given, but X has a column that looks like their ids.
         """
         with fitted_or_not(self):
-            parameters = self._parameters(1.0)
             check_scoring(self.scoring)
-            if self.n_jobs is not None:
-                require_workers("n_jobs", self.n_jobs)
             X, y, ids = self._training_rows(X, y, qid, group)
-            preferences = Preferences.from_labels(y, ids, sample_weight, query_weight)
-            rows = TrainingRows(DesignMatrix.from_array(X), preferences)
-            of_each = rows.grid(self.Cs, parameters)
-            folds = make_folds(self.cv, y, rows.query)
-            result = cross_validate(
-                rows,
-                of_each,
-                folds,
-                self.scoring,
-                n_jobs=self.n_jobs,
-                progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
-            )
-            if self.verbose and result.advice is not None:
-                sys.stderr.write(f"note: {result.advice}\n")
-            warn_unless_converged(result.shortfall)
-            self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
-            self.best_index_ = result.best(self.one_standard_error)
-            self.C_ = of_each[self.best_index_].C
-            self.best_score_ = float(result.mean[self.best_index_])
-            if self.refit:
-                chosen = of_each[self.best_index_]
-                fit = train(rows.X, rows.preferences, chosen)
-                is_said = result.shortfall is not None  # what is advised
-                warn_unless_converged(shortfall(fit.result, chosen) if is_said else fit.shortfall)
-                self._keep(fit, chosen)
+            self._choose(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
         return self

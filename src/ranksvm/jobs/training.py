@@ -164,5 +164,5 @@ def summary(fit: Fit, rows: SvmlightFile) -> str:
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
         f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs} pairs{advice}"
+        f"{fit.n_pairs:.15g} pairs{advice}"
     )

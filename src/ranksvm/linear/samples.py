@@ -17,12 +17,12 @@ are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
 from .matrix import Matrix
@@ -58,22 +58,10 @@ def draw_sample(X: Matrix, pairs: Pairs, n_rows: int) -> Sample | None:
     some = X.copied(rows)
     if some is None:
         return None
-    weight = everything.sample_weight
-    preferences = Preferences(
-        everything.y[rows],
-        QueryGroups(indptr),
-        None if weight is None else weight[rows],
-        pair_weight=everything.pair_weight,
-    )
+    preferences = replace(everything.rows(rows, QueryGroups(indptr)), query_weight=None)
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
     share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
-    scaled = Preferences(
-        preferences.y,
-        preferences.groups,
-        preferences.sample_weight,
-        share,
-        preferences.pair_weight,
-    )
+    scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads))
 
 

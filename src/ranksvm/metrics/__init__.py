@@ -15,6 +15,7 @@ from .single import (
     recall,
     reciprocal_rank,
 )
+from .survival import concordance_index
 
 __all__ = [
     "PRESETS",
@@ -23,6 +24,7 @@ __all__ = [
     "Metric",
     "auc",
     "average_precision",
+    "concordance_index",
     "evaluate",
     "expected_reciprocal_rank",
     "kendall_tau",

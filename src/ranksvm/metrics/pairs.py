@@ -109,16 +109,14 @@ def pairwise_error(
     labels = finite_column(y, "y")
     weights = row_weights("sample_weight", sample_weight, len(labels))
     pairs = _pairs_to_sweep(labels, qid, weights)
+    return lambda scores: error_of_pairs(pairs, _scores_for(labels, scores))
 
-    def error(scores: ArrayLike) -> float:
-        predicted = _scores_for(labels, scores)
-        wrong = [
-            pairs.sweep(predicted, "hinge", margin=margin).n_active
-            for margin in (0.0, LEAST_MARGIN)
-        ]
-        return float(sum(wrong) / (2 * pairs.n_pairs))
 
-    return error
+def error_of_pairs(pairs: CorePairs, scores: Vector, tolerance: float = 0.0) -> float:
+    """Return the share of the pairs in the wrong order; half of those within the tolerance."""
+    margins = (-tolerance, float(np.nextafter(tolerance, np.inf)))
+    wrong = [pairs.sweep(scores, "hinge", margin=margin).n_active for margin in margins]
+    return float(sum(wrong) / (2 * pairs.n_pairs))
 
 
 def _pairs_to_sweep(

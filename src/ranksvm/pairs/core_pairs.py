@@ -58,6 +58,8 @@ class CorePairs:
             self.groups.order,
             preferences.sample_weight,
             preferences.query_weight,
+            preferences.better_weight,
+            preferences.worse_weight,
             gaps=preferences.pair_weight == "gap",
             n_threads=n_threads,
         )

@@ -64,6 +64,10 @@ class ExplicitPairs:
             weight *= groups.per_row(preferences.query_weight)[i]
         if preferences.sample_weight is not None:
             weight *= preferences.sample_weight[i] * preferences.sample_weight[j]
+        if preferences.better_weight is not None:
+            weight *= preferences.better_weight[i]
+        if preferences.worse_weight is not None:
+            weight *= preferences.worse_weight[j]
         some = weight > 0
         return cls(i[some], j[some], weight[some], groups.n_samples)
 

@@ -17,8 +17,13 @@ Vector = NDArray[np.float64]
 class Preferences:
     """What the preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}`` are made of.
 
-    The pair (i, j) of query q weighs ``v_ij = query_weight[q] * sample_weight[i] *
-    sample_weight[j]``, with ``pair_weight="gap"`` this times the gap between the labels.
+    The pair (i, j) of query q weighs (:eq:`loss`) ::
+
+        v_ij = query_weight[q] * sample_weight[i] * sample_weight[j]
+               * better_weight[i] * worse_weight[j]
+
+    where weights that are not given are 1; with ``pair_weight="gap"``, this times the gap between
+    the labels.
 
     Attributes
     ----------
@@ -32,6 +37,10 @@ class Preferences:
         "gap" weighs each pair by ``y_i - y_j``, in the same sweep. Every pair has its gap to
         rounding, wherever the labels lie, and sums over labels and weights that are whole numbers
         are exact.
+    better_weight, worse_weight : ndarray of shape (n_samples,), float64, or None
+        What a row weighs in the pairs in which it is the better one, and in those in which it is
+        the worse one. A row may have a role of weight 0: with 0 as `worse_weight`, it is preferred
+        to others, but no row to it, as with a survival time that is censored.
     """
 
     y: Vector
@@ -39,6 +48,8 @@ class Preferences:
     sample_weight: Vector | None = None
     query_weight: Vector | None = None
     pair_weight: str | None = None
+    better_weight: Vector | None = None
+    worse_weight: Vector | None = None
 
     @classmethod
     def from_labels(
@@ -72,7 +83,12 @@ class Preferences:
     def is_weighted(self) -> bool:
         """Whether pairs weigh anything but 1."""
         weights = (self.sample_weight, self.query_weight, self.pair_weight)
-        return any(weight is not None for weight in weights)
+        return self.has_roles or any(weight is not None for weight in weights)
+
+    @property
+    def has_roles(self) -> bool:
+        """Whether it matters to the weight of a row if it is the better or the worse one."""
+        return self.better_weight is not None or self.worse_weight is not None
 
     @property
     def n_rows(self) -> float:
@@ -92,23 +108,27 @@ class Preferences:
         groups, of_queries = self.groups.of_rows(rows), self.query_weight
         if of_queries is not None:
             of_queries = self.groups.per_row(of_queries)[rows][groups.first_rows]
-        weight = self.sample_weight
+        return replace(self.rows(rows, groups), query_weight=of_queries)
+
+    def part(self, first: int, last: int) -> Preferences:
+        """Return those of the queries from first to last, whose rows then come query by query."""
+        of_queries = self.query_weight
+        return replace(
+            self.rows(self.groups.rows(first, last), self.groups.part(first, last)),
+            query_weight=None if of_queries is None else of_queries[first:last],
+        )
+
+    def rows(self, rows: NDArray[np.integer] | slice, groups: QueryGroups) -> Preferences:
+        """Return those of some rows, whose queries are given; the weights of queries stay."""
+
+        def cut(weight: Vector | None) -> Vector | None:
+            return None if weight is None else weight[rows]
+
         return replace(
             self,
             y=self.y[rows],
             groups=groups,
-            sample_weight=None if weight is None else weight[rows],
-            query_weight=of_queries,
-        )
-
-    def part(self, first: int, last: int) -> Preferences:
-        """Return those of the queries from first to last, whose rows then come query by query."""
-        rows = self.groups.rows(first, last)
-        weight, of_queries = self.sample_weight, self.query_weight
-        return replace(
-            self,
-            y=self.y[rows],
-            groups=self.groups.part(first, last),
-            sample_weight=None if weight is None else weight[rows],
-            query_weight=None if of_queries is None else of_queries[first:last],
+            sample_weight=cut(self.sample_weight),
+            better_weight=cut(self.better_weight),
+            worse_weight=cut(self.worse_weight),
         )

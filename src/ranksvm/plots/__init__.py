@@ -4,6 +4,7 @@ from .boundary import BoundaryDisplay
 from .coefficients import CoefficientsDisplay
 from .convergence import ConvergenceDisplay
 from .figures import check_picture, save_figure
+from .kaplan_meier import KaplanMeierDisplay
 from .kernel_path import PathScoreDisplay, RegularizationPathDisplay
 from .metric_at_k import MetricAtKDisplay
 from .query_comparison import QueryComparisonDisplay
@@ -14,6 +15,7 @@ __all__ = [
     "BoundaryDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
+    "KaplanMeierDisplay",
     "MetricAtKDisplay",
     "PathScoreDisplay",
     "QueryComparisonDisplay",

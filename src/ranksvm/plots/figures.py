@@ -11,7 +11,7 @@ from typing import Any
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 _COLORS = [BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 _MARKERS = "os^Dv"
-_LINES = ["-", "--", "-.", ":"]
+LINES = ["-", "--", "-.", ":"]
 _MARKED_POINTS = 25
 _NAME_LENGTH = 40
 _LEGEND_WIDTH = 60  # letters in one line above the axes
@@ -77,7 +77,7 @@ def curve_style(ax: Any, n_points: int, name: str | None, chosen: dict[str, Any]
     return {
         "label": shown_label(name),
         "marker": _MARKERS[k % len(_MARKERS)],
-        "linestyle": _LINES[k % len(_LINES)],
+        "linestyle": LINES[k % len(LINES)],
         "markersize": 4,
         "markevery": max(1, -(-n_points // _MARKED_POINTS)),
         **normalize_kwargs(chosen, Line2D),

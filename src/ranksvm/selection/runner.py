@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..metrics.survival import concordance
 from ..threads import one_blas_thread, resolve_threads
-from .folds import Fold
+from .folds import Fold, Rows
 from .rows import TrainingRows, of_rows
-from .scoring import Scoring, scorer
+from .scoring import DEFAULT_SCORING, Scoring, scorer
 
 Vector = NDArray[np.float64]
 
@@ -33,6 +34,8 @@ class FoldRunner:
     n_jobs : int or None
         Folds at a time; None is as many as there are threads.
     n_threads : int
+    stacklevel : int, default=5
+        Whom warnings point to.
 
     Attributes
     ----------
@@ -59,9 +62,10 @@ class FoldRunner:
         scoring: str | Scoring,
         n_jobs: int | None,
         n_threads: int,
+        stacklevel: int = 5,
     ) -> None:
         self.rows, self.folds = rows, folds
-        self.kept = folds_with_pairs(rows, folds)
+        self.kept = folds_with_pairs(rows, folds, stacklevel)
         self.n_workers = min(
             len(self.kept), n_threads if n_jobs is None else resolve_threads(n_jobs, "n_jobs")
         )
@@ -88,13 +92,7 @@ class FoldRunner:
 
         It raises ValueError if that is not finite.
         """
-        rows, (_, validation) = self.rows, self.folds[k]
-        measure = scorer(
-            self._scoring,
-            rows.y[validation],
-            of_rows(rows.query, validation),
-            of_rows(rows.sample_weight, validation),
-        )
+        measure = self._measure(self.folds[k][1])
 
         def finite(scores: Vector) -> float:
             score = measure(scores)
@@ -104,6 +102,17 @@ class FoldRunner:
 
         return finite
 
+    def _measure(self, validation: Rows) -> Callable[[Vector], float]:
+        rows = self.rows
+        if rows.preferences.has_roles and self._scoring == DEFAULT_SCORING:
+            return concordance(rows.preferences.of_rows(validation))
+        return scorer(
+            self._scoring,
+            rows.y[validation],
+            of_rows(rows.query, validation),
+            of_rows(rows.sample_weight, validation),
+        )
+
     def by_fold(self, of_kept: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         """Return a column for each fold from a row for each that is kept; NaN for the others."""
         values = np.full((len(of_kept[0]), len(self.folds)), np.nan)
@@ -111,7 +120,7 @@ class FoldRunner:
         return values
 
 
-def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
+def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold], stacklevel: int) -> list[int]:
     """Return the numbers of the folds that have pairs in both parts; warn of the others."""
     kept = []
     for k, parts in enumerate(folds):
@@ -127,7 +136,7 @@ def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold]) -> list[int]:
                 f"fold {k} is left out: its {' and '.join(lacking)} rows have no preference pairs; "
                 "use fewer folds",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
     if not kept:
         raise ValueError(

@@ -1,0 +1,50 @@
+"""What linear rankers of one C share as scikit-learn estimators: training, wherever X is."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..arrays.libraries import library_of
+from ..arrays.placement import design_matrix
+from ..linear.training import train
+from ..pairs.preferences import Preferences
+from ..progress import IterationTable
+from .convergence import warn_unless_converged
+from .linear_ranker import LinearRanker
+
+
+class LinearTrainer(LinearRanker):
+    """Base of the estimators that learn weights for a given C."""
+
+    C: float
+    device: str | None
+    warm_start: bool
+    verbose: int
+
+    def _train(self, X: Any, preferences: Preferences) -> None:
+        """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
+        parameters = self._parameters(self.C)
+        w0 = getattr(self, "weights_", None) if self.warm_start else None
+        if w0 is not None and w0.n_features != X.shape[1]:
+            raise ValueError(
+                f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
+            )
+        fit = train(
+            design_matrix(X, self.device),
+            preferences,
+            parameters,
+            w0=w0,
+            callback=IterationTable() if self.verbose else None,
+        )
+        if self.verbose and fit.advice is not None:
+            sys.stderr.write(f"note: {fit.advice}\n")
+        warn_unless_converged(fit.shortfall, stacklevel=4)
+        self._keep(fit, parameters)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if library_of(X) is None:
+            return super()._checked(X, y)
+        from .device_rows import check_labels, check_rows
+
+        return check_rows(self, X, reset=True), check_labels(X, y)
