@@ -94,7 +94,7 @@ void bind_given_pairs(nb::module_& m) {
   nb::class_<GivenPairs>(m, "GivenPairs", "Pairs of a winner and a loser, duplicates added up.")
       .def(nb::new_(&make_pairs), "n_rows"_a, "winner"_a.noconvert(), "loser"_a.noconvert(),
            "weight"_a.noconvert().none() = nb::none(), "margin"_a.noconvert().none() = nb::none())
-      .def_prop_ro("winner", &winners_of, "Of each pair, by winner and loser.")
+      .def_prop_ro("winner", &winners_of, nb::rv_policy::move, "Of each pair, by winner and loser.")
       .def_prop_ro(
           "loser", [](const GivenPairs& self) { return view_of(self.wins().partner); },
           nb::rv_policy::reference_internal)

@@ -53,12 +53,19 @@ struct Reader {
   const double* scores;
   double margin;
 
-  RANKSVM_INLINE double partner_score(std::int64_t p) const { return scores[role.partner[p]]; }
+  RANKSVM_INLINE double partner_score(std::int64_t p) const {
+    constexpr std::int64_t kAhead = 32;  // scores of partners lie anywhere
+    if (p + kAhead < role.start.back()) prefetch(scores + role.partner[p + kAhead]);
+    return scores[role.partner[p]];
+  }
   RANKSVM_INLINE double weight(std::int64_t p) const { return kWeights ? role.weight[p] : 1; }
   RANKSVM_INLINE double wanted(std::int64_t p) const {
     return kMargins ? margin + role.margin[p] : margin;
   }
 };
+
+// In place of a branch, which nobody could foresee.
+RANKSVM_INLINE double one_if(bool condition) { return static_cast<double>(condition); }
 
 // Adds a pair with the margin z; all but the slope are for one of its rows only.
 template <Kind kKind, bool kTotals>
@@ -66,15 +73,14 @@ RANKSVM_INLINE void add_pair(const MarginFunction& phi, double z, double wanted,
                              Sums<double>& sums) {
   const double difference = wanted - z, lacking = difference > 0 ? difference : 0;
   double slope = 2 * lacking;
-  if constexpr (kKind == Kind::hinge) slope = difference > 0 ? 1 : 0;
-  if constexpr (kKind == Kind::smoothed_hinge)
-    slope = lacking < phi.width ? lacking / phi.width : 1;
+  if constexpr (kKind == Kind::hinge) slope = one_if(difference > 0);
+  if constexpr (kKind == Kind::smoothed_hinge) slope = std::min(lacking / phi.width, 1.0);
   sums.slope += weight * slope;
   if constexpr (!kTotals) return;
   // What rounding hides of a pair that seems to keep its margin belongs to the bound, too.
   const double size = std::abs(wanted) + std::abs(z), coarse = 4 * kEpsilon * size;
   const double of_pair = kKind == Kind::squared_hinge ? size * (lacking + coarse) : size;
-  sums.magnitude += difference + coarse > 0 ? weight * of_pair : 0;
+  sums.magnitude += one_if(difference + coarse > 0) * weight * of_pair;
   sums.value += weight * (kKind == Kind::squared_hinge ? lacking * lacking : lacking);
   sums.offset +=
       weight * (kKind == Kind::squared_hinge ? lacking * (2 * wanted - lacking) : slope * wanted);
@@ -171,23 +177,36 @@ void GivenSweep::add_up(int n_threads) {
 }
 
 GivenSweep::Graph GivenSweep::graph_of(std::int64_t piece) const {
-  Graph graph;
-  graph.start.push_back(0);
+  const auto first = pairs_->first_row(piece), last = pairs_->first_row(piece + 1);
+  const auto n_most =
+      static_cast<std::size_t>(pairs_->wins().start[last] - pairs_->wins().start[first] +
+                               pairs_->losses().start[last] - pairs_->losses().start[first]);
+  const bool weights = !pairs_->wins().weight.empty();
+  const double widest =
+      phi_.kind == Kind::smoothed_hinge ? phi_.width : std::numeric_limits<double>::infinity();
+  Graph graph{
+      {0}, std::vector<std::uint32_t>(n_most + 1), std::vector<double>(weights ? n_most + 1 : 0)};
+  std::size_t n = 0;
   const auto add = [&](const PairsOfRole& role, std::int64_t row, double sign) {
+    const Reader<false, false> reader{role, scores_.get(), phi_.margin};
     for (auto p = role.start[row]; p < role.start[row + 1]; ++p) {
-      const double z = sign * (scores_[row] - scores_[role.partner[p]]);
+      const double z = sign * (scores_[row] - reader.partner_score(p));
       const double wanted = role.margin.empty() ? phi_.margin : phi_.margin + role.margin[p];
-      const bool beyond = phi_.kind == Kind::smoothed_hinge && wanted - z > phi_.width;
-      if (!(wanted - z > 0) || beyond) continue;
-      graph.partner.push_back(role.partner[p]);
-      if (!role.weight.empty()) graph.weight.push_back(role.weight[p]);
+      graph.partner[n] = role.partner[p];
+      if (weights) graph.weight[n] = role.weight[p];
+      n +=
+          static_cast<std::size_t>(wanted - z > 0) & static_cast<std::size_t>(wanted - z <= widest);
     }
   };
-  for (auto i = pairs_->first_row(piece); i < pairs_->first_row(piece + 1); ++i) {
+  for (auto i = first; i < last; ++i) {
     add(pairs_->wins(), i, 1);
     add(pairs_->losses(), i, -1);
-    graph.start.push_back(std::ssize(graph.partner));
+    graph.start.push_back(static_cast<std::int64_t>(n));
   }
+  graph.partner.resize(n);
+  graph.partner.shrink_to_fit();
+  graph.weight.resize(weights ? n : 0);
+  graph.weight.shrink_to_fit();
   return graph;
 }
 
@@ -221,7 +240,9 @@ template <int K, class Graph>
 RANKSVM_INLINE void differences(const Graph& graph, std::size_t i, const double* own,
                                 const double* v, std::int64_t stride, double* result) {
   double sums[K] = {};
+  constexpr std::int64_t kAhead = 16;
   for (auto e = graph.start[i]; e < graph.start[i + 1]; ++e) {
+    if (e + kAhead < graph.start.back()) prefetch(v + stride * graph.partner[e + kAhead]);
     const double* other = v + stride * graph.partner[e];
     const double weight = graph.weight.empty() ? 1 : graph.weight[e];
     for (int k = 0; k < K; ++k) sums[k] += weight * (own[k] - other[k]);

@@ -15,19 +15,24 @@ from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
 from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
+from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.query_columns import query_column, without_column
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
-from .rows import labelled_rows
+from .pair_arguments import PairArguments
+from .rows import labelled_rows, rows_alone
 
 
 def ranksvm_grid(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     qid: ArrayLike | str | None = None,
     Cs: ArrayLike | None = None,
     *,
+    pairs: ArrayLike | None = None,
+    pair_weights: ArrayLike | None = None,
+    margins: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None,
     callback: Callable[[float, Iteration], object] | None = None,
@@ -47,6 +52,9 @@ def ranksvm_grid(
         Query ids, or the name of the column of a data frame that holds them.
     Cs : array-like of shape (n_Cs,), optional
         The grid, in any order; by default 7 values from 0.001 to 1000.
+    pairs : array-like of shape (n_pairs, 2), optional
+    pair_weights, margins : array-like of shape (n_pairs,), optional
+        In place of `y`, as for `RankSVM.fit`.
     sample_weight, query_weight : array-like of shape (n_samples,), optional
     callback : callable, optional
         Called with C and each `Iteration`; ends the solution for this C by returning True.
@@ -80,7 +88,15 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
-    X, y = labelled_rows(X, y)
+    given = PairArguments(pairs, pair_weights, margins)
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    preferences: AnyPreferences
+    if given.are_given:
+        X = rows_alone(X)
+        preferences = given.preferences(X.shape[0], qid, y=y, **weights)
+    else:
+        X, labels = labelled_rows(X, y)
+        preferences = Preferences.from_labels(labels, qid, **weights)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
@@ -89,7 +105,7 @@ def ranksvm_grid(
     matrix = DesignMatrix.from_array(X)
     problem = make_problem(
         matrix,
-        Preferences.from_labels(y, qid, sample_weight, query_weight),
+        preferences,
         min(of_each, key=attrgetter("C")),
     )
     results: dict[int, SolverResult] = {}

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..pairs.given import GivenPreferences
-from ..pairs.sweeps import Pairs
+from ..pairs.given import AnyPreferences, GivenPreferences
 from .hessian import OF_BLOCKS
 from .matrix import Matrix
 from .row_space import DENSE
@@ -64,9 +63,9 @@ class Costs:
     are_given: bool = False
 
     @classmethod
-    def of(cls, X: Matrix, pairs: Pairs) -> Costs:
+    def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
         """Count rows, values and pairs."""
-        n, preferences = X.shape[0], pairs.preferences
+        n = X.shape[0]
         if isinstance(preferences, GivenPreferences):
             n_pairs = float(len(preferences.winner))
             sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)

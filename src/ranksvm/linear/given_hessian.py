@@ -1,8 +1,8 @@
 """The explicit Hessian X' H X for given pairs, panel by panel of columns.
 
-Pairs lead anywhere, so that no block of rows is multiplied by H alone. But a panel of some columns of
-all rows is, at the cost of the pairs; what it becomes, times blocks of rows of the columns from there
-on, is a panel of the symmetric result. Panels and blocks depend on the shape alone.
+Pairs lead anywhere, so that no block of rows is multiplied by H alone. But a panel of some columns
+of all rows is, at the cost of the pairs; what it becomes, times blocks of rows of the columns from
+there on, is a panel of the symmetric result. Panels and blocks depend on the shape alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def given_hessian(
     dtype: type[np.floating],
     n_threads: int,
 ) -> NDArray[np.float64]:
-    """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H of a loss of given pairs.
+    """Compute ``Z' H Z`` for ``Z = (X - shift) * scale`` and the Hessian H over given pairs.
 
     Parameters and result are those of `ranksvm.linear.hessian.weight_space_hessian`.
     """

@@ -4,8 +4,8 @@ H is a multiple of the Laplacian of the pairs that curve the loss, and that one 
 block-diagonal with one block for each query. Whole short queries are gathered into blocks of rows,
 N times a block is one sweep with whole rows in place of numbers, and the matrix product of the two
 runs at full speed. A query too long for that is walked through: see `ranksvm.linear.long_query`.
-Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`. For given
-pairs, see `ranksvm.linear.given_hessian`.
+Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`. For
+given pairs, see `ranksvm.linear.given_hessian`.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,

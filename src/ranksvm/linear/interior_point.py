@@ -145,7 +145,7 @@ class _Problem:
     def of(cls, objective: LinearObjective) -> _Problem:
         loss, rows = objective.loss, objective.rows
         assert rows is not None
-        pairs = ExplicitPairs.of(loss.pairs)
+        pairs = ExplicitPairs.of(loss.pairs.preferences)
         hinge = Hinge(loss.pairs, loss.margin)
         return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
 

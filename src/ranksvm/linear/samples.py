@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
 from .matrix import Matrix

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
+from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.preferences import Preferences
-from ..pairs.sweeps import Pairs
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -138,7 +138,7 @@ class SolverChoice:
         return result
 
 
-def sample_size(X: Matrix, pairs: Pairs) -> int:
+def sample_size(X: Matrix, preferences: AnyPreferences) -> int:
     """Say how many rows of long queries to draw for a sample; 0 where it would not pay.
 
     The Hessian of so many rows for each feature is right to a few hundredths, and steps by it bring
@@ -147,9 +147,9 @@ def sample_size(X: Matrix, pairs: Pairs) -> int:
     pairs, a few rows would hardly have any.
     """
     n, d = X.shape
-    if not isinstance(pairs.preferences, Preferences):
+    if not isinstance(preferences, Preferences):
         return 0
-    n_long = rows_in_long_queries(pairs.groups)
+    n_long = rows_in_long_queries(preferences.groups)
     n_rows = max(LEAST_SAMPLE, ROWS_PER_FEATURE * d, n_long // max(50, d))
     n_copied = n_rows + n - n_long
     most_numbers = min(LARGEST_SHARE * X.n_stored, NUMBERS_PER_ROW * n)
@@ -158,7 +158,7 @@ def sample_size(X: Matrix, pairs: Pairs) -> int:
 
 
 def choose_solver(
-    X: Matrix, pairs: Pairs, parameters: Parameters, has_sample: bool = False
+    X: Matrix, preferences: AnyPreferences, parameters: Parameters, has_sample: bool = False
 ) -> SolverChoice:
     """Choose solvers by cost, where "auto" leaves the choice.
 
@@ -179,7 +179,7 @@ def choose_solver(
     kinks = parameters.loss == "hinge"
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    costs = Costs.of(X, pairs)
+    costs = Costs.of(X, preferences)
     digits = float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
     direct, cost = _explicit(X, costs, kinks, digits)
     if has_sample and direct == "newton":

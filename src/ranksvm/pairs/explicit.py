@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .core_pairs import CorePairs
-from .given import GivenPreferences
+from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
 from .losses import SmoothEvaluation, SquaredHinge
-from .preferences import Preferences
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
 
@@ -44,12 +43,10 @@ class ExplicitPairs:
     may_repeat: bool = False
 
     @classmethod
-    def of(cls, pairs: Pairs) -> ExplicitPairs:
-        """List the pairs, query by query."""
-        if isinstance(pairs, GivenPairs):
-            return cls._of_given(pairs.distinct)
-        preferences = pairs.preferences
-        assert isinstance(preferences, Preferences)
+    def of(cls, preferences: AnyPreferences) -> ExplicitPairs:
+        """List the pairs: of labels, query by query."""
+        if isinstance(preferences, GivenPreferences):
+            return cls._of_given(preferences)
         groups, y = preferences.groups, preferences.y
         order = np.arange(groups.n_samples) if groups.order is None else groups.order
         better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -75,8 +72,9 @@ class ExplicitPairs:
     def _of_given(cls, given: GivenPreferences) -> ExplicitPairs:
         i, j = given.winner.astype(np.int64), given.loser.astype(np.int64)
         weight = np.ones(len(i)) if given.weight is None else given.weight
-        margin = 0.0 if given.margin is None else given.margin
-        return cls(i, j, weight, given.n_samples, margin, may_repeat=True)
+        some = weight > 0
+        margin = 0.0 if given.margin is None else given.margin[some]
+        return cls(i[some], j[some], weight[some], given.n_rows, margin, may_repeat=True)
 
     def differences(self, scores: Vector) -> Vector:
         """Return ``D s``: for each pair, by how much the better row is ahead."""
@@ -141,7 +139,7 @@ class ListedSquaredHinge(SquaredHinge):
     def of(cls, loss: SquaredHinge) -> ListedSquaredHinge:
         """List the pairs of a loss over those of labels."""
         assert isinstance(loss.pairs, CorePairs)
-        return cls(loss.pairs, loss.margin, listed=ExplicitPairs.of(loss.pairs))
+        return cls(loss.pairs, loss.margin, listed=ExplicitPairs.of(loss.pairs.preferences))
 
     def evaluate(self, scores: ArrayLike) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .columns import real_numbers
+from .preferences import Preferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.uint32]
-Naming = Callable[[int], str]
+Naming: TypeAlias = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class GivenPreferences:
         The queries; one, if none are given.
     weight, margin : ndarray of shape (n_pairs,), float64, or None
         Of each pair; 1 by default.
+    has_queries : bool, default=True
+        Whether the queries are given ones.
     """
 
     winner: Rows
@@ -44,9 +47,12 @@ class GivenPreferences:
     groups: QueryGroups
     weight: Vector | None = None
     margin: Vector | None = None
+    has_queries: bool = True
+
+    query_weight: ClassVar[None] = None  # it is that of pairs
 
     @property
-    def n_samples(self) -> int:
+    def n_rows(self) -> int:
         """Number of rows, with and without pairs."""
         return self.groups.n_samples
 
@@ -56,6 +62,11 @@ class GivenPreferences:
         return 1.0 if self.margin is None else 0.0
 
     @property
+    def typical_margin(self) -> float:
+        """The mean of all margins."""
+        return 1.0 if self.margin is None else float(self.margin.mean())
+
+    @property
     def is_weighted(self) -> bool:
         """Whether pairs weigh anything but 1."""
         return self.weight is not None
@@ -63,8 +74,7 @@ class GivenPreferences:
     @property
     def query(self) -> NDArray[np.int64]:
         """The number of the query of each pair."""
-        of_rows = self.groups.per_row(np.arange(self.groups.n_queries))
-        return np.asarray(of_rows[self.winner], dtype=np.int64)
+        return self.groups.numbers[self.winner]
 
     @property
     def pairs_per_query(self) -> Vector:
@@ -74,11 +84,38 @@ class GivenPreferences:
             return np.array([len(self.winner) if self.weight is None else self.weight.sum()])
         return np.bincount(self.query, self.weight, n_queries).astype(np.float64, copy=False)
 
-    def times(self, share: Vector) -> GivenPreferences:
+    def weighed(self, pair_weight: str | None) -> GivenPreferences:
+        """Return these, which have no labels that could weigh them.
+
+        Raises
+        ------
+        ValueError
+            If `pair_weight` wants that.
+        """
+        if pair_weight is not None:
+            raise ValueError(
+                f"pair_weight={pair_weight!r} weighs the pairs of labels; given pairs have their "
+                "own pair_weights"
+            )
+        return self
+
+    def with_query_weight(self, query_weight: Vector) -> GivenPreferences:
         """Multiply the weights of pairs by a factor for each query."""
-        of_pairs: Vector = share[self.query]
-        weight = of_pairs if self.weight is None else of_pairs * self.weight
-        return replace(self, weight=weight)
+        of_pairs: Vector = query_weight[self.query]
+        return replace(self, weight=of_pairs if self.weight is None else of_pairs * self.weight)
+
+    def of_rows(self, rows: NDArray[np.integer]) -> GivenPreferences:
+        """Return those of some rows among each other, in this order."""
+        place = np.full(self.n_rows, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        winner, loser = place[self.winner], place[self.loser]
+        some = self.some((winner >= 0) & (loser >= 0))
+        return replace(
+            some,
+            winner=place[some.winner].astype(np.uint32),
+            loser=place[some.loser].astype(np.uint32),
+            groups=self.groups.of_rows(rows),
+        )
 
     def some(self, pairs: NDArray[Any]) -> GivenPreferences:
         """Return some of the pairs, among the same rows."""
@@ -100,10 +137,13 @@ class GivenPreferences:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
-        n = self.n_samples
+        n = self.n_rows
         ones = np.ones(len(self.winner), dtype=np.int8)
         graph = csr_array((ones, (self.winner, self.loser)), shape=(n, n))
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+AnyPreferences: TypeAlias = Preferences | GivenPreferences
 
 
 def numbered(pair: int) -> str:
@@ -147,14 +187,13 @@ def given_preferences(
     weight = _of_pairs("pair_weights", weights, n_pairs)
     margin = _of_pairs("margins", margins, n_pairs)
     if weight is not None:
-        _refuse(
-            ~((weight >= 0) & (weight < np.inf)), weight, "pair_weights", "not negative", name_of
-        )
+        _require(weight >= 0, weight, "pair_weights", "not negative", name_of)
         if not weight.any():
             raise ValueError("all pair_weights are zero: no pair is left to learn from")
     if margin is not None:
-        _refuse(~((margin > 0) & (margin < np.inf)), margin, "margins", "greater than 0", name_of)
-    given = GivenPreferences(winner, loser, QueryGroups.from_qid(qid, n_samples), weight, margin)
+        _require(margin > 0, margin, "margins", "greater than 0", name_of)
+    groups = QueryGroups.from_qid(qid, n_samples)
+    given = GivenPreferences(winner, loser, groups, weight, margin, qid is not None)
     _refuse_crossing(given, name_of)
     return given
 
@@ -198,16 +237,17 @@ def _of_pairs(name: str, values: ArrayLike | None, n_pairs: int) -> Vector | Non
     return numbers
 
 
-def _refuse(bad: NDArray[np.bool_], values: Vector, name: str, bound: str, name_of: Naming) -> None:
-    if bad.any():
-        pair = int(np.argmax(bad))
+def _require(good: Any, values: Vector, name: str, bound: str, name_of: Naming) -> None:
+    good &= values < np.inf
+    if not good.all():
+        pair = int(np.argmin(good))
         raise ValueError(f"{name} must be finite and {bound}; {name_of(pair)} has {values[pair]:g}")
 
 
 def _refuse_crossing(given: GivenPreferences, name_of: Naming) -> None:
     if given.groups.n_queries == 1:
         return
-    query = given.groups.per_row(np.arange(given.groups.n_queries))
+    query = given.groups.numbers
     bad = query[given.winner] != query[given.loser]
     if bad.any():
         pair = int(np.argmax(bad))

@@ -32,7 +32,7 @@ class GivenPairs:
         self.n_threads = n_threads
         self.last_sweep = LastSweep()
         self._core = _core.GivenPairs(
-            preferences.n_samples,
+            preferences.n_rows,
             preferences.winner,
             preferences.loser,
             preferences.weight,

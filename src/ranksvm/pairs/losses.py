@@ -162,7 +162,7 @@ class PairLoss(ABC):
     ----------
     pairs : Pairs
     margin : float, default=1.0
-        The margin rho of the loss.
+        The margin rho of the loss, which is added to those of given pairs that have margins.
     """
 
     pairs: Pairs
@@ -212,7 +212,7 @@ Sums: TypeAlias = tuple[float, float]  # value and offset
 
 
 def _sums(sweep: AnySweep, formula: Callable[[LabelSweep], Sums]) -> Sums:
-    """Return what a sweep over given pairs has added up, or what follows from the sums of labels."""
+    """Return what a sweep over given pairs has added up, or what follows from other sums."""
     if is_pairwise(sweep):
         return sweep.value, sweep.offset
     return formula(cast("LabelSweep", sweep))
@@ -242,8 +242,10 @@ class Hinge(PairLoss):
         constant = self.margin * sweep.n_active
         return constant + sweep.balance_scores, constant
 
-    def smoothed(self, width: float = 1.0) -> SmoothedHinge:
-        """Return the same loss with smooth derivatives; the pairs are shared."""
+    def smoothed(self, width: float | None = None) -> SmoothedHinge:
+        """Return the same loss with smooth derivatives; by default, as wide as a margin is."""
+        if width is None:
+            width = self.pairs.preferences.typical_margin
         return SmoothedHinge(self.pairs, self.margin, width)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .given import GivenPreferences
-from .preferences import Preferences
+from .given import AnyPreferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -163,7 +162,7 @@ class Pairs(Protocol):
     """The preference pairs of a data set, where scores live; immutable."""
 
     @property
-    def preferences(self) -> Preferences | GivenPreferences:
+    def preferences(self) -> AnyPreferences:
         """What the pairs are made of."""
 
     @property
