@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
     from ..models import Model
-    from ..pairs.given import GivenPreferences
-    from ..pairs.preferences import Preferences
+    from ..pairs.given import AnyPreferences, GivenPreferences
 
 
 class Input(str):
@@ -177,9 +176,7 @@ def add_survival(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def preferences_of(
-    args: argparse.Namespace, rows: SvmlightFile
-) -> Preferences | GivenPreferences | None:
+def preferences_of(args: argparse.Namespace, rows: SvmlightFile) -> AnyPreferences | None:
     """Return what `add_pairs` and `add_survival` ask for; None for the preferences of labels."""
     if args.pairs is not None:
         return given_pairs_of(args, rows)

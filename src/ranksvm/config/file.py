@@ -251,7 +251,10 @@ def _missing(config: Config) -> _Complaints:
         yield get("test_set"), "needs a model, training data or predicted_labels in [Input]"
         for labels in ("test_labels", "test_pairs"):
             yield get(labels), f"needs predictions to compare with: {predictions}"
-        yield get("predicted_labels"), "in [Input] needs test_labels, test_pairs or test_set to compare with"
+        yield (
+            get("predicted_labels"),
+            "in [Input] needs test_labels, test_pairs or test_set to compare with",
+        )
         if not config.predicts:
             needed = "needs test_labels, as the queries of a measured performance"
             yield get("prediction_qids"), needed

@@ -33,6 +33,4 @@ def read_given_pairs(
         )
     except ValueError as error:
         message = str(error)
-        raise DataError(
-            message if found.name in message else f"{found.name}: {message}"
-        ) from None
+        raise DataError(message if found.name in message else f"{found.name}: {message}") from None
