@@ -238,7 +238,7 @@ def _missing(config: Config) -> _Complaints:
             "in [Output] needs training data in [Input]: train_features or train_set",
         )
     elif not (get("train_set") or get("train_labels") or get("train_pairs")):
-        yield get("train_features"), "needs train_labels, or train_pairs, in [Input]"
+        yield get("train_features"), "needs train_labels or train_pairs in [Input]"
     if not config.predicts:
         yield get("prediction_features"), "needs a model: give one or training data in [Input]"
         yield (
