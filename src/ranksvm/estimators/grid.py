@@ -17,6 +17,7 @@ from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
 from ..pairs.preferences import Preferences
 from ..pairs.query_columns import query_column, without_column
+from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
 from .rows import labelled_rows
@@ -24,12 +25,16 @@ from .rows import labelled_rows
 
 def ranksvm_grid(
     X: Any,
-    y: ArrayLike,
+    y: Any = None,
     qid: ArrayLike | str | None = None,
     Cs: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None,
+    event: ArrayLike | None = None,
+    time: ArrayLike | None = None,
+    ipcw: str | None = None,
+    tau: float | None = None,
     callback: Callable[[float, Iteration], object] | None = None,
     **parameters: Any,
 ) -> RankSVMGrid:
@@ -43,11 +48,16 @@ def ranksvm_grid(
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
+        Labels; or times of events, as a structured array, as for `SurvivalSVM.fit`.
     qid : array-like of shape (n_samples,) or str, optional
         Query ids, or the name of the column of a data frame that holds them.
     Cs : array-like of shape (n_Cs,), optional
         The grid, in any order; by default 7 values from 0.001 to 1000.
     sample_weight, query_weight : array-like of shape (n_samples,), optional
+    event, time : array-like of shape (n_samples,), optional
+        In place of y, times of events, as for `SurvivalSVM.fit`.
+    ipcw, tau : optional
+        As for `SurvivalSVM`, for times of events.
     callback : callable, optional
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
@@ -80,18 +90,24 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
-    X, y = labelled_rows(X, y)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    survival: Survival | None = None
+    if event is not None or time is not None or is_structured(y):
+        survival = Survival.of(y, event, time)
+        y = survival.labels()
+    elif ipcw is not None or tau is not None:
+        raise ValueError("ipcw and tau are for times of events: give these in place of y")
+    X, y = labelled_rows(X, y)
+    if survival is None:
+        preferences = Preferences.from_labels(y, qid, sample_weight, query_weight)
+    else:
+        preferences = survival.preferences(qid, sample_weight, query_weight, ipcw=ipcw, tau=tau)
     matrix = DesignMatrix.from_array(X)
-    problem = make_problem(
-        matrix,
-        Preferences.from_labels(y, qid, sample_weight, query_weight),
-        min(of_each, key=attrgetter("C")),
-    )
+    problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
     is_said = False
     for place, result in solve_grid(problem, of_each, callback):
