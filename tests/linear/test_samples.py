@@ -1,5 +1,6 @@
 """Samples of long queries: what they are, and that they decide nothing but the speed."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -106,12 +107,8 @@ def test_the_pairs_of_a_query_weigh_what_all_do(loss, storage, weighted, pair_we
         of_pairs, of_losses = np.array(drawn).T
         expected += all_pairs / of_pairs.sum() * (of_pairs @ of_losses)
     objective = LinearObjective(DesignMatrix.from_array(storage(X)), loss(pairs), 0.3, 1)
-    of_sample = LinearObjective(*_like(objective, sample)).sampled.evaluate(w)
+    of_sample = replace(objective, sample=sample).sampled.evaluate(w)
     assert of_sample.value == pytest.approx(0.5 * w @ w + 0.3 * expected, rel=1e-12)
-
-
-def _like(objective, sample):
-    return objective.X, objective.loss, objective.c, 1, objective.penalty, sample
 
 
 def test_a_sample_of_all_rows_is_the_objective(monkeypatch):
