@@ -2,9 +2,9 @@
 Survival by predicted risk
 ==========================
 
-Patients are followed until an event, or until they are lost from sight. :class:`ranksvm.SurvivalSVM`
-learns a risk from both; the estimate of Kaplan and Meier shows what it tells of patients that it has
-not seen.
+Patients are followed until an event, or until they are lost from sight.
+:class:`ranksvm.SurvivalSVM` learns a risk from both; the estimate of Kaplan and Meier shows what it
+tells of patients that it has not seen.
 """
 
 # %%
