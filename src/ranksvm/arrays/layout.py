@@ -61,7 +61,8 @@ class PairLayout:
         By slot: the row's weight, and the same times the query's; None if all are 1. The former is
         0 for all documents that belong to no pair, if there are any.
     roles : array of shape (2, n_samples) or None
-        By slot: what the row weighs besides as the better one of a pair, and as the worse one.
+        By slot: what the row weighs besides as the better one of a pair, and as the worse one. What
+        brings these close to 1 is in `outer`.
     labels : array of shape (n_samples,) or None
         By slot, with gaps.
     splits : list of Split
@@ -102,14 +103,18 @@ class PairLayout:
         self._least_ranks = self._sum_least_ranks(by_rank)
 
     def _set_roles(self, preferences: Preferences) -> None:
+        """Take the weights of both roles, by powers of two that bring their largest close to 1."""
         xp, ones = self.device.xp, np.ones(self.n_samples)
         weights = preferences.better_weight, preferences.worse_weight
         roles = np.stack([ones if weight is None else weight for weight in weights])
-        self.roles = self.by_slot(self.device.asarray(roles))
-        own = xp.ones_like(self.roles[0, :]) if self.inner is None else self.inner
-        self.inner = xp.where(xp.max(self.roles, axis=0) > 0, own, 0.0)
-        if self.outer is None:
-            self.outer = self.inner
+        units = 2.0 ** (np.frexp(roles.max(axis=1, initial=0.0))[1] - 1)
+        by_slot = self.by_slot(self.device.asarray(roles / units[:, np.newaxis]))
+        own = xp.ones_like(by_slot[0, :]) if self.inner is None else self.inner
+        self.outer = own if self.outer is None else self.outer
+        for unit in units:
+            self.outer = self.outer * float(unit)
+        self.inner = xp.where(xp.max(by_slot, axis=0) > 0, own, 0.0)
+        self.roles = by_slot
 
     def _places(self, values: NDArray[Any]) -> Any:
         narrow = np.int32 if self.place_dtype == self.device.int32 else np.int64
