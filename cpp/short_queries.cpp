@@ -270,6 +270,7 @@ void ShortQueries::terms(std::int64_t q, const double* degree, std::uint32_t p,
   terms.place[0] = p;
   terms.factor[0] = degree[query.begin() + p] / 2 * scale.inner * scale.outer * scale.gap;
   terms.n = 1;
+  if (query.worse(p) == 0) return;
   // Better partners have higher places.
   for (auto better = partners_[query.begin() + p] >> p; better != 0; better &= better - 1) {
     const auto j = p + static_cast<std::uint32_t>(std::countr_zero(better));

@@ -117,7 +117,7 @@ void SparseHessian::add_sorted(std::uint32_t p) {
   if (begin_ + p + kAhead < end_) own_.prefetch(p + kAhead);
   const SparseRow own = own_.read(p);
   const double half_degree = sweep_->half_degree(begin_ + p);
-  if (sweep_->is_best(query_, begin_ + p)) {
+  if (sweep_->is_never_worse(query_, begin_ + p)) {
     terms_.emplace_back(own, half_degree);
     return add_terms(own);
   }

@@ -7,8 +7,8 @@
 //   result[k, :] += z[k] (N Z)[p, :].
 //
 // That takes d additions for each stored value instead of d^2 for each row, and no memory but for
-// the sums of the walk. Where few values are stored in all the rows that N takes, as for the best
-// label, whose row of N is diagonal, only these are added.
+// the sums of the walk. Where few values are stored in all the rows that N takes, as for documents
+// that are the worse one of no pair, whose row of N is diagonal, only these are added.
 #pragma once
 
 #include <cstdint>

@@ -90,9 +90,10 @@ class Sweep {
     const auto& scale = pairs_->scale();
     return degree_[position] * scale.inner * scale.outer * scale.gap / 2;
   }
-  // Whether no document of the query has a higher label.
-  [[nodiscard]] bool is_best(std::int64_t query, std::int64_t position) const {
-    return pairs_->labels()[order_.slot(position)] + 1 == pairs_->n_levels()[query];
+  // Whether the document is the worse one of no pair.
+  [[nodiscard]] bool is_never_worse(std::int64_t query, std::int64_t position) const {
+    const auto slot = order_.slot(position);
+    return pairs_->labels()[slot] + 1 == pairs_->n_levels()[query] || pairs_->worse(slot) == 0;
   }
   [[nodiscard]] std::int64_t row_at(std::int64_t position) const {
     return pairs_->row_of(order_.slot(position));

@@ -94,7 +94,8 @@ class RowSums {
     for (auto p = result.first; p < result.last; ++p) {
       add_until<Gap>(query, weights, 1, entering, query.window_end[p], j);
       if (inner_end) add_until<Gap>(query, weights, -1, leaving, inner_end[p], gone);
-      subtract<Gap>(query, query.label[p], result.at(p), weights.outer(p));
+      const Real outer = weights.outer(p);
+      if (outer != 0) subtract<Gap>(query, query.label[p], result.at(p), outer);
     }
     add_until<Gap>(query, weights, 1, entering, entering.last, j);
     add_until<Gap>(query, weights, -1, leaving, leaving.last, gone);

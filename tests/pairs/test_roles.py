@@ -165,3 +165,18 @@ def test_degrees_and_one_column_at_a_time(ranking, seed):
 def test_there_is_a_weight_for_every_row(name, n_weights):
     with pytest.raises(ValueError, match="one row weight per document"):
         make_loss(Hinge, np.arange(4.0), **{name: np.ones(n_weights)})
+
+
+@every_counting
+def test_a_row_without_roles_hides_no_small_differences(counting):
+    """Clusters far apart are in order, as far as rows have roles."""
+    rng = np.random.default_rng(3)
+    y = np.r_[rng.integers(0, 6, 60), 0.0]
+    scores = strategies.FAR * (y // 2) + 0.1237 * rng.integers(-24, 24, 61)
+    scores[-1] = 1.5 * strategies.FAR
+    weights = {"better_weight": 10 ** rng.uniform(-1, 1, 61), "worse_weight": np.ones(61)}
+    for weight in weights.values():
+        weight[-1] = 0
+    value = reference.squared_hinge(reference.enumerate_pairs(y, **weights), scores)
+    _, found = evaluate("squared_hinge", y, scores, counting, **weights)
+    assert found.value == pytest.approx(value, rel=1e-9)
