@@ -19,6 +19,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+void bind_given_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_svmlight(nb::module_& m);
@@ -35,13 +36,6 @@ Counting counting_named(const std::string& name) {
   if (name == "tree") return Counting::tree;
   if (name == "pairs") return Counting::pairs;
   throw std::invalid_argument("unknown way of counting '" + name + "'");
-}
-
-MarginFunction::Kind loss_named(const std::string& name) {
-  if (name == "hinge") return MarginFunction::Kind::hinge;
-  if (name == "squared_hinge") return MarginFunction::Kind::squared_hinge;
-  if (name == "smoothed_hinge") return MarginFunction::Kind::smoothed_hinge;
-  throw std::invalid_argument("unknown loss '" + name + "'");
 }
 
 std::shared_ptr<const PreferencePairs> make_pairs(const In<double, 1>& y,
@@ -106,16 +100,6 @@ std::shared_ptr<Sweep> make_sweep(const std::shared_ptr<const PreferencePairs>& 
 template <class T>
 auto vector_view(std::span<const T> values) {
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
-}
-
-// A view that keeps the numbers alive, and nothing else.
-auto shared_vector(std::shared_ptr<const double[]> values, std::int64_t n) {
-  using Values = std::shared_ptr<const double[]>;
-  const double* data = values.get();
-  const auto drop = [](void* p) noexcept { delete static_cast<Values*>(p); };
-  const nb::capsule owner(new Values(std::move(values)), drop);
-  return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(data, {static_cast<std::size_t>(n)},
-                                                           owner);
 }
 
 // A property of Python that is one of the totals.
@@ -371,6 +355,7 @@ NB_MODULE(_core, m) {
           },
           nb::rv_policy::move);
 
+  bind_given_pairs(m);
   bind_matrices(m);
   m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);

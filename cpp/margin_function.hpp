@@ -1,6 +1,9 @@
 // The losses of a pair, and what a sweep adds up over the active ones.
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 namespace ranksvm {
 
 // phi of the margin z = s_i - s_j of a pair, each with its slope alpha = -phi'(z):
@@ -15,6 +18,13 @@ struct MarginFunction {
   double margin;
   double width = 0;  // of the smoothed hinge only
 };
+
+inline MarginFunction::Kind loss_named(const std::string& name) {
+  if (name == "hinge") return MarginFunction::Kind::hinge;
+  if (name == "squared_hinge") return MarginFunction::Kind::squared_hinge;
+  if (name == "smoothed_hinge") return MarginFunction::Kind::smoothed_hinge;
+  throw std::invalid_argument("unknown loss '" + name + "'");
+}
 
 struct Totals {
   // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.

@@ -6,6 +6,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -44,6 +45,16 @@ Out<T, 2> new_matrix(std::int64_t n, std::int64_t d) {
   T* raw = data.get();
   return Out<T, 2>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)},
                    owner_of(std::move(data)));
+}
+
+// A view that keeps the numbers alive, and nothing else.
+inline auto shared_vector(std::shared_ptr<const double[]> values, std::int64_t n) {
+  using Values = std::shared_ptr<const double[]>;
+  const double* data = values.get();
+  const auto drop = [](void* p) noexcept { delete static_cast<Values*>(p); };
+  const nb::capsule owner(new Values(std::move(values)), drop);
+  return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(data, {static_cast<std::size_t>(n)},
+                                                           owner);
 }
 
 }  // namespace ranksvm

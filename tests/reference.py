@@ -315,3 +315,10 @@ def concordance_index(event, time, risk, *, weight=None, qid=None, tied_tol=1e-8
         for i, j in pairs
     }
     return fsum(weight[i] * credit[i, j] for i, j in pairs) / fsum(weight[i] for i, _ in pairs)
+
+
+def given_pairs(pairs, n_samples, weights=None):
+    """Pairs that are given one by one; margins are the `margin` of the functions above."""
+    better, worse = np.asarray(pairs).T
+    weight = np.ones(len(better)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return Pairs(n_samples, better, worse, np.zeros(len(better), dtype=int), weight)

@@ -182,3 +182,32 @@ def times(draw, max_samples=24):
     kind = draw(st.sampled_from(["mixed", "mixed", "mixed", "censored", "events"]))
     event = draw(integers(n, 0, 1)) if kind == "mixed" else np.full(n, kind == "events")
     return Times(event.astype(bool), scale * draw(integers(n, 0, last)), draw(qids(n)))
+
+
+@dataclass(frozen=True)
+class GivenRanking:
+    """Pairs of a winner and a loser, and scores of the rows."""
+
+    pairs: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    margins: np.ndarray | None
+
+
+@st.composite
+def given_rankings(draw, max_samples=12, max_pairs=40):
+    """Pairs that repeat and contradict each other, of some rows; margins are exact, as scores."""
+    n, n_pairs = draw(st.integers(2, max_samples)), draw(st.integers(1, max_pairs))
+    winner, step = draw(integers(n_pairs, 0, n - 1)), draw(integers(n_pairs, 1, n - 1))
+    weights_of_pairs = draw(weights(n_pairs))
+    if weights_of_pairs is not None and not weights_of_pairs.any():
+        weights_of_pairs = None
+    margins = draw(st.sampled_from([None, 1, 2.0**20, 2.0**-20]))
+    if margins is not None:
+        margins = margins * draw(integers(n_pairs, 1, 16)) / 8
+    return GivenRanking(
+        np.stack([winner, (winner + step) % n], axis=1),
+        draw(exact_scores(np.arange(n))),
+        weights_of_pairs,
+        margins,
+    )

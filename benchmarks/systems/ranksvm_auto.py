@@ -16,7 +16,7 @@ class RanksvmAuto(System):
         """Let the library choose; an iteration is one of its solver."""
         parameters = Parameters(C=task.c, loss=task.loss, normalize=None, n_threads=task.n_threads)
         objective = task.objective()
-        solver = choose_solver(task.matrix, objective.loss.pairs.groups, parameters)
+        solver = choose_solver(task.matrix, objective.loss.pairs.preferences, parameters)
         solver.minimize(objective, task.start, progress(task, report))
 
 

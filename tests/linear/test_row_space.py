@@ -160,7 +160,7 @@ def test_a_grid_makes_the_dot_products_once(loss, monkeypatch):
 def test_auto_takes_it_where_rows_are_few():
     def chosen(n, d, **options):
         X = DesignMatrix.from_array(np.zeros((n, d), dtype=np.float32))
-        return choose_solver(X, QueryGroups.from_qid(None, n), Parameters(**options)).name
+        return choose_solver(X, Preferences.from_labels(np.zeros(n)), Parameters(**options)).name
 
     assert chosen(50, 5000) == chosen(50, 5000, loss="hinge") == "row_space"
     assert chosen(5000, 50) == "newton"

@@ -253,9 +253,8 @@ def test_where_a_sample_pays():
     def size(n, d, query=None, density=1.0):
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
-        return sample_size(
-            X, QueryGroups.from_qid(None if query is None else np.arange(n) // query, n)
-        )
+        qid = None if query is None else np.arange(n) // query
+        return sample_size(X, Preferences.from_labels(np.zeros(n), qid))
 
     assert size(150_000, 2) == 0
     assert size(170_000, 2) == 20_000

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from ..linear.matrix import column_scales
 from ..linear.occurring import Columns
-from ..pairs.preferences import Preferences
+from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.rounding import relative_rounding
+from .given import GivenArrayPairs
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
     from ..pairs.losses import PairLoss, SmoothEvaluation
-    from ..pairs.sweeps import Scores
+    from ..pairs.sweeps import Pairs, Scores
     from .device import ArrayDevice
 
 Vector = NDArray[np.float64]
@@ -70,8 +71,10 @@ class ArrayMatrix:
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
         return relative_rounding(self.shape[0])
 
-    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> ArrayPairs:
+    def pairs(self, preferences: AnyPreferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, on the device; there is one way of counting."""
+        if isinstance(preferences, GivenPreferences):
+            return GivenArrayPairs(preferences, self.device, n_threads)
         return ArrayPairs(preferences, self.device, n_threads)
 
     def scaled(self, scale: Vector) -> ArrayMatrix:

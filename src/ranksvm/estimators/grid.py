@@ -15,12 +15,14 @@ from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
 from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
+from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.query_columns import query_column, without_column
 from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
-from .rows import labelled_rows
+from .pair_arguments import PairArguments
+from .rows import labelled_rows, rows_alone
 
 
 def ranksvm_grid(
@@ -29,6 +31,9 @@ def ranksvm_grid(
     qid: ArrayLike | str | None = None,
     Cs: ArrayLike | None = None,
     *,
+    pairs: ArrayLike | None = None,
+    pair_weights: ArrayLike | None = None,
+    margins: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None,
     event: ArrayLike | None = None,
@@ -53,6 +58,9 @@ def ranksvm_grid(
         Query ids, or the name of the column of a data frame that holds them.
     Cs : array-like of shape (n_Cs,), optional
         The grid, in any order; by default 7 values from 0.001 to 1000.
+    pairs : array-like of shape (n_pairs, 2), optional
+    pair_weights, margins : array-like of shape (n_pairs,), optional
+        In place of `y`, as for `RankSVM.fit`.
     sample_weight, query_weight : array-like of shape (n_samples,), optional
     event, time : array-like of shape (n_samples,), optional
         In place of y, times of events, as for `SurvivalSVM.fit`.
@@ -90,22 +98,24 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
+    given = PairArguments(pairs, pair_weights, margins)
+    survival = _survival(y, event, time, ipcw, tau)
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    preferences: AnyPreferences
+    if given.are_given:
+        X = rows_alone(X)
+        preferences = given.preferences(X.shape[0], qid, y=y, **weights)
+    elif survival is not None:
+        X, _ = labelled_rows(X, survival.labels())
+        preferences = survival.preferences(qid, ipcw=ipcw, tau=tau, **weights)
+    else:
+        X, labels = labelled_rows(X, y)
+        preferences = Preferences.from_labels(labels, qid, **weights)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
-    survival: Survival | None = None
-    if event is not None or time is not None or is_structured(y):
-        survival = Survival.of(y, event, time)
-        y = survival.labels()
-    elif ipcw is not None or tau is not None:
-        raise ValueError("ipcw and tau are for times of events: give these in place of y")
-    X, y = labelled_rows(X, y)
-    if survival is None:
-        preferences = Preferences.from_labels(y, qid, sample_weight, query_weight)
-    else:
-        preferences = survival.preferences(qid, sample_weight, query_weight, ipcw=ipcw, tau=tau)
     matrix = DesignMatrix.from_array(X)
     problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
@@ -119,3 +129,14 @@ def ranksvm_grid(
         warn_unless_converged(short)
         results[place] = result
     return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)
+
+
+def _survival(
+    y: Any, event: Any, time: Any, ipcw: str | None, tau: float | None
+) -> Survival | None:
+    """Return times of events, if these are given."""
+    if event is not None or time is not None or is_structured(y):
+        return Survival.of(y, event, time)
+    if ipcw is not None or tau is not None:
+        raise ValueError("ipcw and tau are for times of events: give these in place of y")
+    return None

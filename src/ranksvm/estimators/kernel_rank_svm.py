@@ -7,13 +7,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..pairs.preferences import Preferences
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_trainer import KernelTrainer
+from .pair_arguments import PairArguments
+from .pair_ranker import PairRanker
 from .whole import fitted_or_not
 
 
-class KernelRankSVM(KernelTrainer):
+class KernelRankSVM(KernelTrainer, PairRanker):
     """Ranking support vector machine with a kernel.
 
     Learns a function f from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
@@ -153,23 +154,27 @@ class KernelRankSVM(KernelTrainer):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
         *,
+        pairs: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
         group: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
     ) -> KernelRankSVM:
-        """Learn from labelled rows.
+        """Learn from labelled rows, or from pairs of rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows; for a precomputed kernel, its matrix, of shape (n_samples, n_samples).
-        y, qid, sample_weight, query_weight, group, eval_set, eval_qid, eval_group
+        y, qid, sample_weight, query_weight, pairs, pair_weights, margins, group, eval_set, \
+eval_qid, eval_group
             As for `RankSVM.fit`.
 
         Returns
@@ -192,7 +197,9 @@ class KernelRankSVM(KernelTrainer):
         """
         with fitted_or_not(self):
             validation = eval_sets(eval_set, eval_qid, eval_group)
-            X, y, ids = self._training_rows(X, y, qid, group)
-            self._train(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
+            given = PairArguments(pairs, pair_weights, margins)
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
+            self._train(X, preferences)
             self.evals_result_ = eval_scores(self, validation)
         return self

@@ -23,15 +23,23 @@ class KernelRanker(Ranker):
     max_memory: float
 
     def _training_rows(
-        self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
+        self, X: Any, y: ArrayLike | None, qid: Any, group: ArrayLike | None
     ) -> tuple[Any, Vector, Any]:
-        X, y, ids = super()._training_rows(X, y, qid, group)
+        X, labels, ids = super()._training_rows(X, y, qid, group)
+        self._require_square(X)
+        return X, labels, ids
+
+    def _training_features(self, X: Any, qid: Any, group: ArrayLike | None) -> tuple[Any, Any]:
+        X, ids = super()._training_features(X, qid, group)
+        self._require_square(X)
+        return X, ids
+
+    def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"a precomputed kernel needs a square matrix in fit, with a row and a column for "
                 f"each training row; X has shape {X.shape}"
             )
-        return X, y, ids
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
 from ..kernel.training import cost_of, train_kernel
 from ..models.kernel import KernelModel
-from ..pairs.preferences import Preferences
+from ..pairs.given import AnyPreferences
 from ..progress import IterationTable, WorkNotes
 from ..threads import resolve_threads
 from .certified_ranker import CertifiedRanker
@@ -32,7 +32,7 @@ class KernelTrainer(KernelRanker, CertifiedRanker):
 
     _kinds: ClassVar[dict[str, Any]] = {**KINDS, "dtype": np.float64}
 
-    def _train(self, X: Any, preferences: Preferences) -> None:
+    def _train(self, X: Any, preferences: AnyPreferences) -> None:
         """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
         parameters = self._parameters(self.C)
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)

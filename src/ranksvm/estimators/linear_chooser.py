@@ -7,13 +7,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..linear.design_matrix import DesignMatrix
 from ..linear.training import shortfall, train
-from ..pairs.preferences import Preferences
 from ..progress import FitCounter
 from ..selection.cross_validation import cross_validate
-from ..selection.folds import make_folds
-from ..selection.rows import TrainingRows
+from ..selection.rows import FoldedRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring
 from ..threads import require_workers
 from .convergence import warn_unless_converged
@@ -32,14 +29,13 @@ class LinearChooser(LinearRanker):
 
     scoring: str | Scoring = DEFAULT_SCORING
 
-    def _choose(self, X: Any, preferences: Preferences) -> None:
+    def _choose(self, rows: FoldedRows) -> None:
         """Choose C, and learn; to be called by `fit` itself, for its warnings."""
         parameters = self._parameters(1.0)
         if self.n_jobs is not None:
             require_workers("n_jobs", self.n_jobs)
-        rows = TrainingRows(DesignMatrix.from_array(X), preferences)
         of_each = rows.grid(self.Cs, parameters)
-        folds = make_folds(self.cv, preferences.y, rows.query)
+        folds = rows.folds(self.cv)
         result = cross_validate(
             rows,
             of_each,
@@ -57,7 +53,7 @@ class LinearChooser(LinearRanker):
         self.C_ = chosen.C
         self.best_score_ = float(result.mean[self.best_index_])
         if self.refit:
-            fit = train(rows.X, preferences, chosen)
+            fit = train(rows.X, rows.preferences, chosen)
             is_said = result.shortfall is not None  # what is advised
             short = shortfall(fit.result, chosen) if is_said else fit.shortfall
             warn_unless_converged(short, stacklevel=4)

@@ -8,7 +8,7 @@ from typing import Any
 from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
 from ..linear.training import train
-from ..pairs.preferences import Preferences
+from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
@@ -22,7 +22,7 @@ class LinearTrainer(LinearRanker):
     warm_start: bool
     verbose: int
 
-    def _train(self, X: Any, preferences: Preferences) -> None:
+    def _train(self, X: Any, preferences: AnyPreferences) -> None:
         """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
         parameters = self._parameters(self.C)
         w0 = getattr(self, "weights_", None) if self.warm_start else None
@@ -48,3 +48,10 @@ class LinearTrainer(LinearRanker):
         from .device_rows import check_labels, check_rows
 
         return check_rows(self, X, reset=True), check_labels(X, y)
+
+    def _checked_features(self, X: Any) -> Any:
+        if library_of(X) is None:
+            return super()._checked_features(X)
+        from .device_rows import check_rows
+
+        return check_rows(self, X, reset=True)

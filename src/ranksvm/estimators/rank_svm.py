@@ -7,14 +7,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..arrays.libraries import to_host
-from ..pairs.preferences import Preferences
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .linear_trainer import LinearTrainer
+from .pair_arguments import PairArguments
+from .pair_ranker import PairRanker
 from .whole import fitted_or_not
 
 
-class RankSVM(LinearTrainer):
+class RankSVM(LinearTrainer, PairRanker):
     """Linear ranking support vector machine.
 
     Learns weights w from preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}``::
@@ -143,6 +143,13 @@ default="auto"
     >>> model = RankSVM().fit(X, y=[0, 1, 2, 0, 1], qid=[1, 1, 1, 2, 2])
     >>> model.score(X, y=[0, 1, 2, 0, 1], qid=[1, 1, 1, 2, 2])
     1.0
+
+    Pairs in place of labels: row 2 is preferred to row 0, and row 4 to row 3, twice.
+
+    >>> pairs = [[2, 0], [4, 3], [4, 3]]
+    >>> model = RankSVM().fit(X, pairs=pairs)
+    >>> model.score(X, pairs=pairs), model.n_pairs_
+    (1.0, 3)
     """
 
     def __init__(
@@ -179,17 +186,20 @@ default="auto"
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
         *,
+        pairs: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
         group: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
     ) -> RankSVM:
-        """Learn from labelled rows.
+        """Learn from labelled rows, or from pairs of rows.
 
         Parameters
         ----------
@@ -210,6 +220,20 @@ default="auto"
             the same as repeated rows.
         query_weight : array-like of shape (n_samples,), optional
             Weight of the query of each row; multiplies the pairs of the query.
+        pairs : array-like of shape (n_pairs, 2), optional
+            In place of `y`, which row is preferred to which: of each pair, the rows of X of the
+            winner and of the loser, counted from zero. Pairs may repeat and contradict each other.
+            The loss is then (:eq:`given`) ::
+
+                L = sum over the pairs p of  v_p phi_p(s_winner - s_loser)
+
+            with the margin of the pair in the place of 1 in phi. N is the total weight of the
+            pairs, n the number of rows; ``normalize="queries"`` needs `qid` or `group`, and then
+            every pair lies within a query.
+        pair_weights : array-like of shape (n_pairs,), optional
+            The weights v_p, finite and not negative; 1 by default.
+        margins : array-like of shape (n_pairs,), optional
+            By how much the winner should be ahead, greater than 0; 1 by default.
         group : array-like of shape (n_queries,), optional
             In place of `qid`, how many rows each query has, one query after the other.
         eval_set : list of (X, y), optional
@@ -242,8 +266,9 @@ default="auto"
         """
         with fitted_or_not(self):
             validation = eval_sets(eval_set, eval_qid, eval_group)
-            sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
-            X, y, ids = self._training_rows(X, y, qid, group)
-            self._train(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
+            given = PairArguments(pairs, pair_weights, margins)
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
+            self._train(X, preferences)
             self.evals_result_ = eval_scores(self, validation)
         return self

@@ -6,13 +6,18 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..pairs.preferences import Preferences
+from ..linear.design_matrix import DesignMatrix
+from ..pairs.given import AnyPreferences, GivenPreferences
+from ..selection.given_rows import FoldedPairs, GivenRows
+from ..selection.rows import FoldedRows, TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
 from .linear_chooser import LinearChooser
+from .pair_arguments import PairArguments
+from .pair_ranker import PairRanker
 from .whole import fitted_or_not
 
 
-class RankSVMCV(LinearChooser):
+class RankSVMCV(LinearChooser, PairRanker):
     """Linear ranking support vector machine with C chosen by cross-validation.
 
     For each fold and each C of a grid, trains on the other folds and measures the ranking of the
@@ -30,11 +35,16 @@ class RankSVMCV(LinearChooser):
         as GroupKFold; or the folds, as pairs of training rows and validation rows. A number of
         folds shares out whole queries, evenly by rows. One global ranking is dealt out by rows in
         the order of their labels, so that each fold has the labels of the whole.
+
+        Of given pairs, a number of folds shares out the `groups` that `fit` is given, or else whole
+        queries, or else connected components of the pairs, evenly by pairs; a pair whose rows are
+        in different folds counts in neither. "pairs" shares out single pairs among 5 folds, at
+        random by a fixed seed: the rows of a fold are then not new to the training.
     scoring : str or callable, default="pairwise_accuracy_pooled"
         What is measured on each fold: a metric of `ranksvm.evaluate`, such as "ndcg@10"; by default
         what `RankSVM.score` returns. A function is called as ``f(y, scores, qid)``, with
         ``sample_weight=`` if there are row weights; qid numbers the queries, or is None. Larger is
-        better.
+        better. Given pairs are measured by their share in the right order, the default.
     one_standard_error : bool, default=False
         Choose the smallest C whose mean is within one standard error of the best mean: the simplest
         model that is not clearly worse.
@@ -128,19 +138,25 @@ class RankSVMCV(LinearChooser):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
         *,
+        pairs: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> RankSVMCV:
-        """Choose C, and learn from labelled rows.
+        """Choose C, and learn from labelled rows, or from pairs of rows.
 
         Parameters
         ----------
-        X, y, qid, query_weight, group
+        X, y, qid, query_weight, pairs, pair_weights, margins, group
             As for `RankSVM.fit`; `query_weight` counts in training only.
+        groups : array-like of shape (n_samples,), optional
+            With `pairs`: ids of groups of rows that folds keep together, such as people.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, in training and in `scoring`.
 
@@ -164,6 +180,19 @@ class RankSVMCV(LinearChooser):
         """
         with fitted_or_not(self):
             check_scoring(self.scoring)
-            X, y, ids = self._training_rows(X, y, qid, group)
-            self._choose(X, Preferences.from_labels(y, ids, sample_weight, query_weight))
+            given = PairArguments(pairs, pair_weights, margins)
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
+            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups))
         return self
+
+    def _folded(
+        self, X: DesignMatrix, preferences: AnyPreferences, groups: ArrayLike | None
+    ) -> FoldedRows:
+        by_pairs = isinstance(self.cv, str) and self.cv == "pairs"
+        if isinstance(preferences, GivenPreferences):
+            return (FoldedPairs if by_pairs else GivenRows)(X, preferences, groups)
+        if by_pairs or groups is not None:
+            what = "cv='pairs'" if by_pairs else "groups"
+            raise ValueError(f"{what} is for given pairs; labelled rows are dealt out by qid")
+        return TrainingRows(X, preferences)

@@ -103,10 +103,31 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return query_column(X, column) if isinstance(column, str) else qid
 
     def _training_rows(
-        self, X: Any, y: ArrayLike, qid: Any, group: ArrayLike | None
+        self, X: Any, y: ArrayLike | None, qid: Any, group: ArrayLike | None
     ) -> tuple[Any, Vector, Any]:
         """Return the features, the labels, and the query ids or None."""
-        y, qid, group = map(to_host, (y, qid, group))
+        X, qid, column = self._without_queries(X, qid, group)
+        y = to_host(y)
+        X, y = self._checked(X, None if y is None else finite_numbers(y, "y"))
+        self.qid_column_ = column
+        labels = column_or_1d(y, warn=True)
+        return X, labels, self._ids(qid, group, len(labels))
+
+    def _training_features(self, X: Any, qid: Any, group: ArrayLike | None) -> tuple[Any, Any]:
+        """Return the features of rows without labels, and the query ids or None."""
+        X, qid, column = self._without_queries(X, qid, group)
+        X = self._checked_features(X)
+        self.qid_column_ = column
+        return X, self._ids(qid, group, X.shape[0])
+
+    def _ids(self, qid: Any, group: ArrayLike | None, n_samples: int) -> Any:
+        return qid if group is None else ids_from_sizes(to_host(group), n_samples)
+
+    def _without_queries(
+        self, X: Any, qid: Any, group: ArrayLike | None
+    ) -> tuple[Any, Any, str | None]:
+        """Return the features, the query ids or None, and the column that these were."""
+        qid = to_host(qid)
         if not (self.qid is None or isinstance(self.qid, str)):
             raise ValueError(
                 f"{type(self).__name__}(qid=...) takes the name of a column of a data frame, not a "
@@ -124,15 +145,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         column = qid if isinstance(qid, str) else self.qid
         if column is not None:
             qid, X = query_column(X, column), without_column(X, column)
-        X, y = self._checked(X, None if y is None else finite_numbers(y, "y"))
-        self.qid_column_ = column
-        labels = column_or_1d(y, warn=True)
-        return X, labels, qid if group is None else ids_from_sizes(group, len(labels))
+        return X, qid, column
 
-    def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, Any]:
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return rows to train on, and their labels."""
         X, y = validate_data(self, numeric_features(to_host(X)), y, **self._kinds)
         return X, y
+
+    def _checked_features(self, X: Any) -> Any:
+        """Return rows to train on, without labels."""
+        return validate_data(self, numeric_features(to_host(X)), **self._kinds)
 
     @abstractmethod
     def to_model(self) -> Model:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_X_y
 
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_numbers
@@ -21,7 +21,7 @@ KINDS: dict[str, Any] = {
 }
 
 
-def labelled_rows(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
+def labelled_rows(X: Any, y: ArrayLike | None) -> tuple[Any, Vector]:
     """Return rows as an array or CSR matrix, and their labels.
 
     Raises
@@ -29,6 +29,17 @@ def labelled_rows(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
     ValueError
         If they differ in length, or hold what is no finite number.
     """
-    labels = finite_numbers(y, "y")
+    labels = None if y is None else finite_numbers(y, "y")
     X, labels = check_X_y(numeric_features(X), labels, **KINDS)
     return X, labels
+
+
+def rows_alone(X: Any) -> Any:
+    """Return rows without labels as an array or CSR matrix.
+
+    Raises
+    ------
+    ValueError
+        If they hold what is no finite number.
+    """
+    return check_array(numeric_features(X), **KINDS)

@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..linear.design_matrix import DesignMatrix
+from ..selection.rows import TrainingRows
 from .linear_chooser import LinearChooser
 from .survival_ranker import SurvivalRanker
 from .whole import fitted_or_not
@@ -127,5 +129,5 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )
-            self._choose(X, preferences)
+            self._choose(TrainingRows(DesignMatrix.from_array(X), preferences))
         return self

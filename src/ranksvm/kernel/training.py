@@ -17,8 +17,8 @@ from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
 from ..linear.training import Fit, Problem, make_problem, shortfall
+from ..pairs.given import AnyPreferences
 from ..pairs.losses import Hinge
-from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
 from ..threads import one_blas_thread
@@ -53,7 +53,7 @@ class KernelFit(Fit):
 
 def train_kernel(
     factor: KernelFactor,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     *,
     callback: Callback | None = None,
@@ -140,7 +140,7 @@ class _KernelTraining:
     """One call of `train_kernel`; `weights` are those of the columns of the factor."""
 
     factor: KernelFactor
-    preferences: Preferences
+    preferences: AnyPreferences
     parameters: Parameters
     callback: Callback | None
     note: Note | None

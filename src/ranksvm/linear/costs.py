@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..pairs.queries import QueryGroups
+from ..pairs.given import AnyPreferences, GivenPreferences
 from .hessian import OF_BLOCKS
 from .matrix import Matrix
 from .row_space import DENSE
@@ -22,6 +22,7 @@ SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
 HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
+GIVEN_SWEEP, GIVEN_LAPLACIAN, GIVEN_HESSIAN = 15.0, 8.0, 2.0  # of a given pair; the last times d
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
@@ -42,26 +43,40 @@ class Costs:
     n, d : int
         Rows and features.
     n_stored : int
-    n_short, n_walked : int
-        Rows of short queries, and of those too long for a block of an explicit Hessian.
     n_pairs : float
         How many there are at most.
+    sweep, laplacian : float
+        Value and gradient in score space, and a product there.
+    n_walked : int
+        Rows of queries too long for a block of an explicit Hessian.
+    are_given : bool
+        Whether pairs are given one by one.
     """
 
     n: int
     d: int
     n_stored: int
-    n_short: int
-    n_walked: int
     n_pairs: float
+    sweep: float
+    laplacian: float
+    n_walked: int = 0
+    are_given: bool = False
 
     @classmethod
-    def of(cls, X: Matrix, groups: QueryGroups) -> Costs:
+    def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
         """Count rows, values and pairs."""
-        sizes = np.diff(groups.indptr).astype(np.float64)
+        n = X.shape[0]
+        if isinstance(preferences, GivenPreferences):
+            n_pairs = float(len(preferences.winner))
+            sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)
+            return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
+        sizes = np.diff(preferences.groups.indptr).astype(np.float64)
         n_short = int(sizes[sizes <= SHORT].sum())
         n_walked = int(sizes[sizes * X.shape[1] > BLOCK].sum())
-        return cls(*X.shape, X.n_stored, n_short, n_walked, 0.5 * float(sizes @ sizes))
+        sweep = SWEEP * (n - n_short) + SWEEP_SHORT * n_short
+        laplacian = LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short
+        n_pairs = 0.5 * float(sizes @ sizes)
+        return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, n_walked)
 
     @property
     def is_dense(self) -> bool:
@@ -74,15 +89,9 @@ class Costs:
         return (PASS_DENSE if self.is_dense else PASS_SPARSE) * self.n_stored
 
     @property
-    def sweep(self) -> float:
-        """Value and gradient in score space."""
-        return SWEEP * (self.n - self.n_short) + SWEEP_SHORT * self.n_short
-
-    @property
     def product(self) -> float:
         """A product with the Hessian."""
-        laplacian = LAPLACIAN * (self.n - self.n_short) + LAPLACIAN_SHORT * self.n_short
-        return 2 * self.read + laplacian + VECTORS * self.d + PRODUCT
+        return 2 * self.read + self.laplacian + VECTORS * self.d + PRODUCT
 
     @property
     def evaluation(self) -> float:
@@ -111,6 +120,8 @@ class Costs:
 
     @property
     def _hessian(self) -> float:
+        if self.are_given:
+            return HESSIAN * self.n * self.d**2 + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if OF_BLOCKS * self.n_stored <= self.n * self.d:
             return HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
         walk = WALK * self.n_walked * self.d

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..pairs.core_pairs import CorePairs
+from ..pairs.given import AnyPreferences
+from ..pairs.host import host_pairs
 from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
-from ..pairs.preferences import Preferences
 from ..pairs.rounding import relative_rounding
+from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .matrix import FullStep, column_scales
@@ -114,9 +116,9 @@ or float64
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
         return relative_rounding(self._products.rows_in_a_sum)
 
-    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> CorePairs:
+    def pairs(self, preferences: AnyPreferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows."""
-        return CorePairs(preferences, counting, n_threads)
+        return host_pairs(preferences, counting, n_threads)
 
     def take(self, rows: NDArray[np.int64]) -> DesignMatrix:
         """View some of the rows, in any order, without copying them."""
@@ -137,8 +139,12 @@ or float64
 
     def views(self, *rows: NDArray[np.int64]) -> list[DesignMatrix]:
         """View several parts of the rows, that share a product with the same weights."""
-        shared = self._seen(LastProduct(self._products))
+        shared = self.remembering()
         return [shared.take(part) for part in rows]
+
+    def remembering(self) -> DesignMatrix:
+        """View X with a memory of the last product, for one thread."""
+        return self._seen(LastProduct(self._products))
 
     def centered(self) -> DesignMatrix:
         """View X with columns that lie far from zero brought near it; if none does, this itself.
@@ -230,9 +236,10 @@ or float64
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
-        too sparse, or numbers too large. A large Hessian is left for when it is needed.
+        too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is
+        needed.
         """
-        if not isinstance(loss, SmoothLoss):
+        if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
             return None
         blocks = whole_queries(self, loss.pairs.groups)
         if blocks is None:

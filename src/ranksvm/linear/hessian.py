@@ -4,7 +4,8 @@ H is a multiple of the Laplacian of the pairs that curve the loss, and that one 
 block-diagonal with one block for each query. Whole short queries are gathered into blocks of rows,
 N times a block is one sweep with whole rows in place of numbers, and the matrix product of the two
 runs at full speed. A query too long for that is walked through: see `ranksvm.linear.long_query`.
-Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`.
+Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`. For
+given pairs, see `ranksvm.linear.given_hessian`.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -19,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..pairs.core_pairs import CorePairs
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
 from ..threads import in_order
+from .given_hessian import given_hessian
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
 from .sparse_hessian import SparseRows, sparse_product
 
@@ -69,13 +72,16 @@ def weight_space_hessian(
     -------
     ndarray of shape (n_features, n_features)
     """
-    sweep = core_sweep(loss)
+    if isinstance(loss.sweep, _core.GivenSweep):
+        return given_hessian(X, loss, shift, scale, dtype, n_threads)
+    sweep, pairs = core_sweep(loss)
     rows = None if suits_blocks(X) else X.sparse_rows()
     if rows is None:
         Z = StandardizedRows(X, sweep, shift, scale, dtype)
-        product = _product_by_blocks(Z, loss, n_threads)
+        product = _product_by_blocks(Z, loss, pairs.n_levels, n_threads)
     else:
-        product = sparse_product(rows.scaled(scale), X.n_stored, loss, sweep, n_threads)
+        n_levels = int(pairs.n_levels.max(initial=1))
+        product = sparse_product(rows.scaled(scale), X.n_stored, loss, n_levels, sweep, n_threads)
     symmetric: Matrix = product + product.T
     symmetric *= loss.curvature * sweep.half_laplacian_unit
     return symmetric
@@ -87,7 +93,9 @@ def suits_blocks(X: HostRows) -> bool:
     return OF_BLOCKS * X.n_stored > n * d
 
 
-def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: int) -> Matrix:
+def _product_by_blocks(
+    Z: StandardizedRows, loss: SmoothEvaluation, n_levels: NDArray[np.uint32], n_threads: int
+) -> Matrix:
     """Return ``Z' N Z``."""
     d = Z.X.shape[1]
     max_rows = int(np.clip(BLOCK_BYTES // (Z.itemsize * max(d, 1)), 256, 1 << 14))
@@ -106,16 +114,17 @@ def _product_by_blocks(Z: StandardizedRows, loss: SmoothEvaluation, n_threads: i
             product += part
         for query in long_queries:
             begin = int(loss.groups.indptr[query])
-            product += long_query_product(Z, query, begin, loss.n_levels(query), max_rows, ordered)
+            of_query = int(n_levels[query])
+            product += long_query_product(Z, query, begin, of_query, max_rows, ordered)
     return product
 
 
-def core_sweep(loss: SmoothEvaluation) -> _core.Sweep:
-    """Return the sweep of a loss on the host."""
-    sweep = loss.sweep
-    if not isinstance(sweep, _core.Sweep):
+def core_sweep(loss: SmoothEvaluation) -> tuple[_core.Sweep, CorePairs]:
+    """Return the sweep over the pairs of labels on the host, and these."""
+    sweep, pairs = loss.sweep, loss.pairs
+    if not isinstance(sweep, _core.Sweep) or not isinstance(pairs, CorePairs):
         raise TypeError("X is on the host, where its preference pairs must be, too")
-    return sweep
+    return sweep, pairs
 
 
 def blocks_of_queries(

@@ -3,7 +3,7 @@
 The dual has a slope b_p between 0 and ``u_p = c v_p`` for each pair p, whose difference of scores
 is ``(D s)_p`` (:eq:`hinge-dual`)::
 
-    maximise  margin sum(b) - 0.5 |w|^2   over  0 <= b <= u,    w = X'D'b.
+    maximise  sum(margin_p b_p) - 0.5 |w|^2   over  0 <= b <= u,    w = X'D'b.
 
 With multipliers l and h of both bounds, ``h - l = margin - D X w`` at the optimum, and each of the
 products ``b l`` and ``(u - b) h`` is zero. A step makes them equal to a number that falls towards
@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import Hinge
 from ..pairs.rounding import ROUNDING
@@ -145,11 +144,15 @@ class _Problem:
     @classmethod
     def of(cls, objective: LinearObjective) -> _Problem:
         loss, rows = objective.loss, objective.rows
-        assert isinstance(loss.pairs, CorePairs)
         assert rows is not None
         pairs = ExplicitPairs.of(loss.pairs.preferences)
         hinge = Hinge(loss.pairs, loss.margin)
         return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
+
+    @property
+    def margin(self) -> Vector | float:
+        """What each pair has to keep."""
+        return self.hinge.margin + self.pairs.margin
 
     def first_slopes(self) -> Vector:
         """Return a multiple of the bounds, halfway from the best one to these, but in the middle.
@@ -158,7 +161,7 @@ class _Problem:
         """
         w = self._weights(self.pairs.balance(self.upper))
         square = float(w @ w)
-        best = self.hinge.margin * float(self.upper.sum()) / square if square > 0 else 1.0
+        best = float((self.margin * self.upper).sum()) / square if square > 0 else 1.0
         share: float = min(np.sqrt(best), 0.5)
         return share * self.upper
 
@@ -175,7 +178,7 @@ class _Problem:
 
     def lacking(self, scores: Vector) -> Vector:
         """Return what each pair lacks of the margin."""
-        return self.hinge.margin - self.pairs.differences(scores)
+        return self.margin - self.pairs.differences(scores)
 
     def _weights(self, balance: Vector) -> Vector:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
@@ -188,7 +191,7 @@ class _Problem:
         weights = self._weights(balance)
         scores = X.dot(weights, n_threads)
         at = self.hinge.evaluate(scores)
-        offset = self.hinge.margin * float(slopes.sum()) / c
+        offset = float((self.margin * slopes).sum()) / c
         loss = replace(
             at,
             gradient=-balance / c,

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.given import AnyPreferences
 from ..pairs.losses import PairLoss, SmoothEvaluation
-from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs, Scores
 from .occurring import Columns
 
@@ -78,7 +78,7 @@ class Matrix(Protocol):
     def rounding_of_sums(self) -> float:
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
 
-    def pairs(self, preferences: Preferences, counting: str, n_threads: int) -> Pairs:
+    def pairs(self, preferences: AnyPreferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, where scores will be."""
 
     def copied(self, rows: NDArray[np.int64]) -> Matrix | None:

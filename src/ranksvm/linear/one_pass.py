@@ -129,7 +129,7 @@ class _Sums:
         self._rows_in_a_sum = max(self._rows_in_a_sum, part.rows_in_a_sum)
         if self._product is not None and part.product is not None:
             self._product += part.product
-            self._factor = part.loss.curvature * core_sweep(part.loss).half_laplacian_unit
+            self._factor = part.loss.curvature * core_sweep(part.loss)[0].half_laplacian_unit
         return run, part.loss
 
     @property
@@ -176,7 +176,7 @@ class _End:
         if self.precision is None:
             return None
         shift, scale, dtype = self.precision
-        sweep = core_sweep(loss)
+        sweep, _ = core_sweep(loss)
         rows = sweep.rows()
         Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
         moved = np.empty_like(Z)

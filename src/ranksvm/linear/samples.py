@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
 from .matrix import Matrix
@@ -51,6 +52,7 @@ def draw_sample(X: Matrix, pairs: Pairs, n_rows: int) -> Sample | None:
     n_rows : int
     """
     everything = pairs.preferences
+    assert isinstance(everything, Preferences)
     places, indptr = sampled_places(everything.groups, n_rows)
     order = everything.groups.order
     rows = places if order is None else order[places].astype(np.int64)

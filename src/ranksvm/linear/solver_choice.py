@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
+from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
-from ..pairs.queries import QueryGroups
+from ..pairs.preferences import Preferences
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -58,7 +60,12 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     if isinstance(loss, SmoothedHinge) and listed:
         return interior_point(objective, w0, progress)
     result = newton(objective, w0, progress, name="row_space")
-    if result.status is Status.STALLED and isinstance(loss, SquaredHinge) and listed:
+    if (
+        result.status is Status.STALLED
+        and isinstance(loss, SquaredHinge)
+        and isinstance(loss.pairs, CorePairs)
+        and listed
+    ):
         exact = objective.with_loss(ListedSquaredHinge.of(loss))
         return newton(exact, result.weights, progress, name="row_space")
     return result
@@ -131,15 +138,18 @@ class SolverChoice:
         return result
 
 
-def sample_size(X: Matrix, groups: QueryGroups) -> int:
+def sample_size(X: Matrix, preferences: AnyPreferences) -> int:
     """Say how many rows of long queries to draw for a sample; 0 where it would not pay.
 
     The Hessian of so many rows for each feature is right to a few hundredths, and steps by it bring
     the gap down a thousandfold. A sample has to be a small part of the rows, those of short queries
-    included, and of the stored values, since it is dense; and to take but little memory.
+    included, and of the stored values, since it is dense; and to take but little memory. Of given
+    pairs, a few rows would hardly have any.
     """
     n, d = X.shape
-    n_long = rows_in_long_queries(groups)
+    if not isinstance(preferences, Preferences):
+        return 0
+    n_long = rows_in_long_queries(preferences.groups)
     n_rows = max(LEAST_SAMPLE, ROWS_PER_FEATURE * d, n_long // max(50, d))
     n_copied = n_rows + n - n_long
     most_numbers = min(LARGEST_SHARE * X.n_stored, NUMBERS_PER_ROW * n)
@@ -148,7 +158,7 @@ def sample_size(X: Matrix, groups: QueryGroups) -> int:
 
 
 def choose_solver(
-    X: Matrix, groups: QueryGroups, parameters: Parameters, has_sample: bool = False
+    X: Matrix, preferences: AnyPreferences, parameters: Parameters, has_sample: bool = False
 ) -> SolverChoice:
     """Choose solvers by cost, where "auto" leaves the choice.
 
@@ -169,7 +179,7 @@ def choose_solver(
     kinks = parameters.loss == "hinge"
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    costs = Costs.of(X, groups)
+    costs = Costs.of(X, preferences)
     digits = float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
     direct, cost = _explicit(X, costs, kinks, digits)
     if has_sample and direct == "newton":

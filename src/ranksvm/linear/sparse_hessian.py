@@ -56,13 +56,18 @@ class SparseRows(NamedTuple):
 
 
 def sparse_product(
-    Z: SparseRows, n_stored: int, loss: SmoothEvaluation, sweep: _core.Sweep, n_threads: int
+    Z: SparseRows,
+    n_stored: int,
+    loss: SmoothEvaluation,
+    n_levels: int,
+    sweep: _core.Sweep,
+    n_threads: int,
 ) -> Vector:
-    """Return ``Z' N Z`` for the sweep of a loss and `n_stored` values of Z."""
+    """Return ``Z' N Z`` for the sweep of a loss, of at most so many labels, and Z as stored."""
     d = len(Z.scale)
     stride = -(-d // LANES) * LANES
     product = np.zeros((d, stride))
-    width = _width(loss, stride, n_threads, sweep.has_gaps)
+    width = _width(loss, stride, n_threads, n_levels * (2 if sweep.has_gaps else 1))
     n_at_once = 1 + STEP * len(loss.gradient) // (1 + n_stored * width)
     with in_order(n_threads) as ordered:
         for first, last in ranges(0, stride, n_threads * width):
@@ -75,9 +80,9 @@ def sparse_product(
     return product[:, :d]
 
 
-def _width(loss: SmoothEvaluation, stride: int, n_threads: int, has_gaps: bool) -> int:
-    """Return how many columns a thread has at a time, a multiple of `LANES`."""
-    of_a_column = 8 * int(loss.pairs.n_levels.max(initial=1)) * (2 if has_gaps else 1)
+def _width(loss: SmoothEvaluation, stride: int, n_threads: int, n_sums: int) -> int:
+    """Return how many columns with so many sums a thread has at a time, a multiple of `LANES`."""
+    of_a_column = 8 * n_sums
     longest = int(np.diff(loss.groups.indptr).max(initial=0))
     most = max(LEAST_SUMS, SUMS_PER_ROW * longest) // of_a_column
     width = min(most, stride + n_threads - 1) // n_threads

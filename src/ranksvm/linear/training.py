@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.losses import Hinge, SquaredHinge
-from ..pairs.preferences import Preferences
 from ..pairs.sweeps import Pairs
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
@@ -59,7 +59,7 @@ class Fit:
 
 def train(
     X: Matrix,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     *,
     w0: FeatureWeights | None = None,
@@ -71,7 +71,7 @@ def train(
     ----------
     X : Matrix of shape (n_samples, n_features)
         Where it is, the loss is computed, too.
-    preferences : Preferences
+    preferences : Preferences or GivenPreferences
         Of the rows; the `pair_weight` is that of the parameters.
     parameters : Parameters
     w0 : FeatureWeights or None
@@ -151,27 +151,28 @@ def progress_of(parameters: Parameters, callback: Callback | None) -> Progress:
     return Progress(parameters.tol, epsilon, parameters.max_iter, callback)
 
 
-def make_problem(X: Matrix, preferences: Preferences, parameters: Parameters) -> Problem:
+def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters) -> Problem:
     """Make training data ready for the solvers; the arguments are those of `train`."""
     n_threads = resolve_threads(parameters.n_threads)
-    groups = preferences.groups
     pairs, c, n_pairs = weighted_pairs(
         preferences.weighed(parameters.pair_weight),
         parameters,
         lambda which: X.pairs(which, parameters.counting, n_threads),
     )
-    loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
+    loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs, preferences.common_margin)
     X = X.centered()
-    n_sampled = sample_size(X, groups) if parameters.solver == "auto" else 0
+    n_sampled = sample_size(X, preferences) if parameters.solver == "auto" else 0
     sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
-    choice = choose_solver(X, groups, parameters, sample is not None)
+    choice = choose_solver(X, preferences, parameters, sample is not None)
     rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
     objective = LinearObjective(X, loss, c, n_threads, rows=rows, sample=sample)
     return Problem(objective, n_pairs, choice)
 
 
 def weighted_pairs(
-    preferences: Preferences, parameters: Parameters, make_pairs: Callable[[Preferences], Pairs]
+    preferences: AnyPreferences,
+    parameters: Parameters,
+    make_pairs: Callable[[AnyPreferences], Pairs],
 ) -> tuple[Pairs, float, int | float]:
     """Return the pairs of a loss, its weight c, and the number (total weight) of the pairs.
 
@@ -189,13 +190,22 @@ def weighted_pairs(
         return pairs, C / N, N
     if parameters.normalize == "documents":
         return pairs, C * preferences.n_rows / N, N
+    _require_queries(preferences)
     per_query, weight = pairs.pairs_per_query, preferences.query_weight
     if weight is None:
         weight = np.ones(len(per_query))
     has_pairs = per_query > 0
     share = np.divide(weight**2, per_query, out=np.zeros_like(weight), where=has_pairs)
-    shared = make_pairs(replace(preferences, query_weight=share))
+    shared = make_pairs(preferences.with_query_weight(share))
     return shared, C / float(weight[has_pairs].sum()), N
+
+
+def _require_queries(preferences: AnyPreferences) -> None:
+    if isinstance(preferences, GivenPreferences) and not preferences.has_queries:
+        raise ValueError(
+            "normalize='queries' needs the queries that given pairs belong to: give qid, too, or "
+            "normalize='pairs'"
+        )
 
 
 def _require_pairs(pairs: Pairs) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from ..pairs.columns import finite_column
 from ..pairs.core_pairs import CorePairs
+from ..pairs.given import GivenPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.weights import row_weights
@@ -110,6 +111,20 @@ def pairwise_error(
     weights = row_weights("sample_weight", sample_weight, len(labels))
     pairs = _pairs_to_sweep(labels, qid, weights)
     return lambda scores: error_of_pairs(pairs, _scores_for(labels, scores))
+
+
+def given_accuracy(preferences: GivenPreferences) -> Callable[[Vector], float]:
+    """Return the function from scores to the share of given pairs in the right order.
+
+    Ties count half, and all pairs as they weigh; margins do not matter.
+    """
+    winner, loser, weight = preferences.winner, preferences.loser, preferences.weight
+
+    def accuracy(scores: Vector) -> float:
+        ahead = np.take(scores, winner) - np.take(scores, loser)
+        return float(np.average(0.5 * (1 + np.sign(ahead)), weights=weight))
+
+    return accuracy
 
 
 def error_of_pairs(pairs: CorePairs, scores: Vector, tolerance: float = 0.0) -> float:

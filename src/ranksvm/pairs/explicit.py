@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .core_pairs import CorePairs
+from .given import AnyPreferences, GivenPreferences
+from .given_pairs import GivenPairs
 from .losses import SmoothEvaluation, SquaredHinge
-from .preferences import Preferences
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
 
@@ -28,16 +29,24 @@ class ExplicitPairs:
         The rows of each pair.
     weight : ndarray of shape (n_pairs,)
     n_samples : int
+    margin : ndarray of shape (n_pairs,), or 0
+        What is added to the margin of the loss.
+    may_repeat : bool
+        Whether two pairs may be of the same two rows.
     """
 
     better: NDArray[np.int64]
     worse: NDArray[np.int64]
     weight: Vector
     n_samples: int
+    margin: Vector | float = 0.0
+    may_repeat: bool = False
 
     @classmethod
-    def of(cls, preferences: Preferences) -> ExplicitPairs:
-        """List the pairs, query by query."""
+    def of(cls, preferences: AnyPreferences) -> ExplicitPairs:
+        """List the pairs: of labels, query by query."""
+        if isinstance(preferences, GivenPreferences):
+            return cls._of_given(preferences)
         groups, y = preferences.groups, preferences.y
         order = np.arange(groups.n_samples) if groups.order is None else groups.order
         better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -59,6 +68,14 @@ class ExplicitPairs:
         some = weight > 0
         return cls(i[some], j[some], weight[some], groups.n_samples)
 
+    @classmethod
+    def _of_given(cls, given: GivenPreferences) -> ExplicitPairs:
+        i, j = given.winner.astype(np.int64), given.loser.astype(np.int64)
+        weight = np.ones(len(i)) if given.weight is None else given.weight
+        some = weight > 0
+        margin = 0.0 if given.margin is None else given.margin[some]
+        return cls(i[some], j[some], weight[some], given.n_rows, margin, may_repeat=True)
+
     def differences(self, scores: Vector) -> Vector:
         """Return ``D s``: for each pair, by how much the better row is ahead."""
         ahead: Vector = scores[self.better] - scores[self.worse]
@@ -79,9 +96,13 @@ class ExplicitPairs:
 
     def laplacian(self, slopes: Vector) -> NDArray[np.float64]:
         """Return ``D' diag(b) D``, of shape (n_samples, n_samples)."""
-        matrix = np.zeros((self.n_samples, self.n_samples))
-        matrix[self.better, self.worse] = -slopes
-        matrix[self.worse, self.better] = -slopes
+        n = self.n_samples
+        matrix = np.zeros((n, n))
+        for rows, columns in ((self.better, self.worse), (self.worse, self.better)):
+            if self.may_repeat:
+                np.subtract.at(matrix.reshape(-1), rows * n + columns, slopes)
+            else:
+                matrix[rows, columns] = -slopes
         matrix[np.diag_indices_from(matrix)] = self.degree(slopes)
         return matrix
 
@@ -91,6 +112,8 @@ class ExplicitPairs:
 
 def may_be_listed(pairs: Pairs) -> bool:
     """Say whether pairs are on the host, and few enough for a list."""
+    if isinstance(pairs, GivenPairs):
+        return len(pairs.preferences.winner) <= MOST_PAIRS
     if not isinstance(pairs, CorePairs):
         return False
     sizes = np.diff(pairs.groups.indptr).astype(np.float64)
@@ -102,7 +125,8 @@ class ListedSquaredHinge(SquaredHinge):
     """The squared hinge loss, pair by pair.
 
     Where all pairs almost keep the margin, the loss is far smaller than the sums of scores that it
-    is the difference of. The squares of what pairs lack, one by one, lose nothing.
+    is the difference of. The squares of what pairs lack, one by one, lose nothing. Over given
+    pairs, that is how the loss is computed anyway.
 
     Parameters
     ----------
@@ -113,7 +137,7 @@ class ListedSquaredHinge(SquaredHinge):
 
     @classmethod
     def of(cls, loss: SquaredHinge) -> ListedSquaredHinge:
-        """List the pairs of a loss."""
+        """List the pairs of a loss over those of labels."""
         assert isinstance(loss.pairs, CorePairs)
         return cls(loss.pairs, loss.margin, listed=ExplicitPairs.of(loss.pairs.preferences))
 

@@ -9,7 +9,8 @@ It is a formula over pairs, which are data, wherever they live; it knows neither
 that is O(pairs) in these formulas follows from the active pairs ``margin - (s_i - s_j) > 0`` by way
 of three vectors, which one sweep over the sorted scores yields: the balance ``l+ - l-`` and degree
 ``l+ + l-`` of the documents, and products with the Laplacian M of the graph of active pairs (Lee
-and Lin 2014, section 2.2; Airola et al. 2011, equations 3 and 4).
+and Lin 2014, section 2.2; Airola et al. 2011, equations 3 and 4). Sweeps over given pairs, which
+have margins of their own, add up the loss itself (`ranksvm.pairs.given`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .queries import QueryGroups
 from .rounding import ROUNDING
-from .sweeps import Pairs, Scores, Sweep
+from .sweeps import AnySweep, LabelSweep, Pairs, Scores, is_pairwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +120,11 @@ class SmoothEvaluation(LossEvaluation):
     """
 
     pairs: Pairs
-    make_sweep: Callable[[], Sweep]
+    make_sweep: Callable[[], AnySweep]
     curvature: float
 
     @property
-    def sweep(self) -> Sweep:
+    def sweep(self) -> AnySweep:
         """The sweep at these scores: the last, or made again."""
         return self.pairs.last_sweep.of(self.make_sweep)
 
@@ -130,10 +132,6 @@ class SmoothEvaluation(LossEvaluation):
     def groups(self) -> QueryGroups:
         """The queries; the Hessian has one diagonal block for each."""
         return self.pairs.groups
-
-    def n_levels(self, query: int) -> int:
-        """Return the number of distinct labels of a query."""
-        return int(self.pairs.n_levels[query])
 
     @property
     def hessian_diagonal(self) -> Scores:
@@ -164,7 +162,7 @@ class PairLoss(ABC):
     ----------
     pairs : Pairs
     margin : float, default=1.0
-        The margin rho of the loss.
+        The margin rho of the loss, which is added to those of given pairs that have margins.
     """
 
     pairs: Pairs
@@ -210,6 +208,16 @@ class PairLoss(ABC):
         return there
 
 
+Sums: TypeAlias = tuple[float, float]  # value and offset
+
+
+def _sums(sweep: AnySweep, formula: Callable[[LabelSweep], Sums]) -> Sums:
+    """Return what a sweep over given pairs has added up, or what follows from other sums."""
+    if is_pairwise(sweep):
+        return sweep.value, sweep.offset
+    return formula(cast("LabelSweep", sweep))
+
+
 class Hinge(PairLoss):
     """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
 
@@ -220,17 +228,24 @@ class Hinge(PairLoss):
     def evaluate(self, scores: ArrayLike) -> LossEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
         sweep = self.pairs.sweep(scores, "hinge", self.margin)
+        value, offset = _sums(sweep, self._of_labels)
         return LossEvaluation(
-            value=self.margin * sweep.n_active + sweep.balance_scores,
+            value=value,
             gradient=sweep.gradient,
-            offset=self.margin * sweep.n_active,
+            offset=offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
         )
 
-    def smoothed(self, width: float = 1.0) -> SmoothedHinge:
-        """Return the same loss with smooth derivatives; the pairs are shared."""
+    def _of_labels(self, sweep: LabelSweep) -> Sums:
+        constant = self.margin * sweep.n_active
+        return constant + sweep.balance_scores, constant
+
+    def smoothed(self, width: float | None = None) -> SmoothedHinge:
+        """Return the same loss with smooth derivatives; by default, as wide as a margin is."""
+        if width is None:
+            width = self.pairs.preferences.typical_margin
         return SmoothedHinge(self.pairs, self.margin, width)
 
 
@@ -238,7 +253,7 @@ class SmoothLoss(PairLoss):
     """A loss with second derivatives."""
 
     @abstractmethod
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
 
     @abstractmethod
@@ -280,7 +295,7 @@ class SquaredHinge(SmoothLoss):
         width = max(ratio * self.width, 1.0)
         return self if width == self.width else replace(self, width=width)
 
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
         return partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
 
@@ -288,12 +303,11 @@ class SquaredHinge(SmoothLoss):
         """Evaluate at scores of shape (n_samples,): the loss, and the derivatives if widened."""
         make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
-        constant = self.margin**2 * sweep.n_active
-        value = constant + 2 * self.margin * sweep.balance_scores + sweep.scores_laplacian_scores
+        value, offset = _sums(sweep, self._of_labels)
         there = SmoothEvaluation(
             value=value,
             gradient=sweep.gradient,
-            offset=constant - sweep.scores_laplacian_scores,
+            offset=offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
@@ -304,6 +318,10 @@ class SquaredHinge(SmoothLoss):
             curvature=2.0,
         )
         return there if self.width == 1.0 else self._widened(there)
+
+    def _of_labels(self, sweep: LabelSweep) -> Sums:
+        constant, square = self.margin**2 * sweep.n_active, sweep.scores_laplacian_scores
+        return constant + 2 * self.margin * sweep.balance_scores + square, constant - square
 
     def _widened(self, there: SmoothEvaluation) -> SmoothEvaluation:
         h = self.width
@@ -370,7 +388,7 @@ class SmoothedHinge(SmoothLoss):
         gradient += below
         return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
         return partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
 
@@ -378,18 +396,23 @@ class SmoothedHinge(SmoothLoss):
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
         make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
+        value, offset = _sums(sweep, self._of_labels)
         return SmoothEvaluation(
-            value=self.margin * sweep.n_active + sweep.balance_scores,
+            value=value,
             gradient=sweep.gradient,
-            offset=self.margin * sweep.slope_sum,
+            offset=offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
-            # A slope may exceed 1 by the rounding of scores, in widths.
-            largest_multiple=1 / (1 + ROUNDING / self.width),
+            # A slope of sums may exceed 1 by the rounding of scores, in widths.
+            largest_multiple=1.0 if is_pairwise(sweep) else 1 / (1 + ROUNDING / self.width),
             smoothing=max(sweep.smoothing, 0.0),
             slack=ROUNDING * sweep.band_magnitude,
             pairs=self.pairs,
             make_sweep=make_sweep,
             curvature=1 / self.width,
         )
+
+    def _of_labels(self, sweep: LabelSweep) -> Sums:
+        value = self.margin * sweep.n_active + sweep.balance_scores
+        return value, self.margin * sweep.slope_sum

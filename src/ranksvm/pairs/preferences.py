@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +51,9 @@ class Preferences:
     pair_weight: str | None = None
     better_weight: Vector | None = None
     worse_weight: Vector | None = None
+
+    common_margin: ClassVar[float] = 1.0  # of all pairs
+    typical_margin: ClassVar[float] = 1.0
 
     @classmethod
     def from_labels(
@@ -102,6 +106,10 @@ class Preferences:
     def weighed(self, pair_weight: str | None) -> Preferences:
         """Return these with another `pair_weight`."""
         return replace(self, pair_weight=pair_weight)
+
+    def with_query_weight(self, query_weight: Vector) -> Preferences:
+        """Return these with other weights of queries."""
+        return replace(self, query_weight=query_weight)
 
     def of_rows(self, rows: NDArray[np.integer]) -> Preferences:
         """Return those of some rows among each other, in this order."""

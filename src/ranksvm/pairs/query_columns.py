@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+_PACKAGE = f"{__name__.partition('.')[0]}."
 USUAL_NAMES = ("qid", "query_id", "query")
 
 
@@ -49,6 +51,14 @@ def warn_of_query_column(X: Any) -> None:
                 f"no qid is given: all rows are taken for one query, and the column {name!r} for a "
                 f"feature; if it holds query ids, pass qid={name!r}",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=_level_outside(),
             )
             return
+
+
+def _level_outside() -> int:
+    """Return the stack level, seen from who asks, of what has called the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .preferences import Preferences
+from .given import AnyPreferences
 from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
@@ -27,18 +27,6 @@ class Sweep(Protocol):
         """By row: the derivative of the loss by each score."""
 
     @property
-    def n_active(self) -> float:
-        """Total weight of the active pairs."""
-
-    @property
-    def balance_scores(self) -> float:
-        """``b's`` for the balance b of the active pairs."""
-
-    @property
-    def scores_laplacian_scores(self) -> float:
-        """``s'Ms``; of the squared hinge."""
-
-    @property
     def magnitude(self) -> float:
         """What the rounding of the loss is relative to."""
 
@@ -49,10 +37,6 @@ class Sweep(Protocol):
     @property
     def gradient_rounding(self) -> float:
         """How exactly the gradient is known: a bound of the length of its rounding."""
-
-    @property
-    def slope_sum(self) -> float:
-        """The sum of all slopes alpha; of the smoothed hinge."""
 
     @property
     def smoothing(self) -> float:
@@ -69,7 +53,47 @@ class Sweep(Protocol):
         """Return ``M v``, for v of shape (n_samples,) or (n_samples, k)."""
 
 
-class BlockSweep(Sweep, Protocol):
+class LabelSweep(Sweep, Protocol):
+    """A sweep over the pairs of labels, with sums over those that are active at one margin."""
+
+    @property
+    def n_active(self) -> float:
+        """Total weight of the active pairs."""
+
+    @property
+    def balance_scores(self) -> float:
+        """``b's`` for the balance b of the active pairs."""
+
+    @property
+    def scores_laplacian_scores(self) -> float:
+        """``s'Ms``; of the squared hinge."""
+
+    @property
+    def slope_sum(self) -> float:
+        """The sum of all slopes alpha; of the smoothed hinge."""
+
+
+class GivenSweep(Sweep, Protocol):
+    """A sweep over given pairs, which adds up the loss itself."""
+
+    @property
+    def value(self) -> float:
+        """The loss; for the smoothed hinge, that of the hinge."""
+
+    @property
+    def offset(self) -> float:
+        """Where the tangent meets 0, less the smoothing."""
+
+
+AnySweep: TypeAlias = LabelSweep | GivenSweep
+
+
+def is_pairwise(sweep: AnySweep) -> TypeGuard[GivenSweep]:
+    """Say whether a sweep is over given pairs."""
+    return hasattr(sweep, "value")
+
+
+class BlockSweep(LabelSweep, Protocol):
     """A sweep that multiplies the documents of some queries, where they lie in its own order.
 
     That is the order of scores in long queries, and any order in short ones.
@@ -121,9 +145,9 @@ class LastSweep:
 
     def __init__(self) -> None:
         # A weak reference, since what makes a sweep leads back to the pairs that hold this.
-        self._held: tuple[ref[Callable[[], Sweep]], Sweep] | None = None
+        self._held: tuple[ref[Callable[[], AnySweep]], AnySweep] | None = None
 
-    def of(self, make: Callable[[], Sweep]) -> Sweep:
+    def of(self, make: Callable[[], AnySweep]) -> AnySweep:
         """Return what `make` has made, or makes now."""
         held = self._held  # one read: threads may share this
         if held is not None and held[0]() is make:
@@ -138,7 +162,7 @@ class Pairs(Protocol):
     """The preference pairs of a data set, where scores live; immutable."""
 
     @property
-    def preferences(self) -> Preferences:
+    def preferences(self) -> AnyPreferences:
         """What the pairs are made of."""
 
     @property
@@ -154,10 +178,6 @@ class Pairs(Protocol):
         """The same for each query."""
 
     @property
-    def n_levels(self) -> NDArray[np.uint32]:
-        """Number of distinct labels of each query."""
-
-    @property
     def last_sweep(self) -> LastSweep:
         """The last sweep with derivatives, in memory."""
 
@@ -168,8 +188,9 @@ class Pairs(Protocol):
     def asarray(self, values: ArrayLike) -> Scores:
         """Return scores, or vectors like them, as sweeps take them."""
 
-    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> Sweep:
+    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> AnySweep:
         """Find the active pairs at `scores`, and what a loss makes of them.
 
-        `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`.
+        `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`
+        is added to those of pairs that have margins.
         """

@@ -22,7 +22,7 @@ from ..solvers import Status
 from ..threads import resolve_threads
 from .fold_scores import FoldScores
 from .folds import Fold
-from .rows import TrainingRows
+from .rows import FoldedRows
 from .runner import FoldRunner
 from .scoring import Scoring
 
@@ -67,7 +67,7 @@ class CrossValidation(FoldScores):
 
 
 def cross_validate(
-    rows: TrainingRows,
+    rows: FoldedRows,
     of_each: Sequence[Parameters],
     folds: Sequence[Fold],
     scoring: str | Scoring,
@@ -79,11 +79,11 @@ def cross_validate(
 
     Parameters
     ----------
-    rows : TrainingRows
+    rows : FoldedRows
     of_each : sequence of Parameters
         That differ in C.
     folds : sequence of (train, validation)
-        Row numbers.
+        Parts of the rows.
     scoring : str or callable
         As for `ranksvm.selection.scoring.scorer`.
     n_jobs : int, optional
@@ -127,9 +127,9 @@ def _solve_fold(
     runner: FoldRunner, of_each: Sequence[Parameters], k: int, progress: Callable[[], object]
 ) -> tuple[list[_Measured], str | None]:
     """Return score, gap and whether that is small enough, for each C; and advice on scales."""
-    train, validation = runner.folds[k]
-    seen, unseen = runner.rows.X.views(train, validation)
-    problem = runner.rows.problem(seen, train, min(of_each, key=attrgetter("C")))
+    fold = runner.folds[k]
+    seen, unseen = runner.rows.views(fold)
+    problem = runner.rows.problem(seen, fold[0], min(of_each, key=attrgetter("C")))
     measure = runner.scorer(k)
     results: list[_Measured] = [(np.nan, np.nan, False)] * len(of_each)
     weights, score = None, np.nan

@@ -141,6 +141,7 @@ class FoldPaths:
         n_jobs: int | None = None,
     ) -> None:
         self._X, self._stop, self._graph, self._n_lambdas = X, stop, graph, n_lambdas
+        self._rows = rows
         self._runner = FoldRunner(rows, folds, scoring, n_jobs, resolve_threads(None))
 
     def validate(self, kernel: Kernel, progress: Callable[[], object] | None = None) -> PathScores:
@@ -195,7 +196,7 @@ class FoldPaths:
 
     def _problem(self, kernel: Kernel, k: int) -> tuple[Any, Vector, Any]:
         """Return X, y and qid of the rows to train with."""
-        rows, (train, _) = self._runner.rows, self._runner.folds[k]
+        rows, (train, _) = self._rows, self._runner.folds[k]
         return (
             self._between(kernel, train, train),
             rows.y[train],

@@ -1,7 +1,9 @@
-"""Labelled rows that folds share."""
+"""Rows that folds share, and what is known of which is better."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,48 +15,51 @@ from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import grid_of
 from ..linear.parameters import Parameters
 from ..linear.training import Problem, make_problem, weighted_pairs
-from ..pairs.core_pairs import CorePairs
+from ..metrics.survival import concordance
+from ..pairs.given import AnyPreferences
+from ..pairs.host import host_pairs
 from ..pairs.preferences import Preferences
-from .folds import Rows
+from .folds import Fold, Rows, make_folds
+from .scoring import DEFAULT_SCORING, Scoring, scorer
 
 Vector = NDArray[np.float64]
 
 
-class TrainingRows:
-    """Rows to train with, and what is known of which is better.
+class FoldedRows(ABC):
+    """Rows of which folds train with a part, and validate with another.
 
-    Parameters
+    Attributes
     ----------
     X : DesignMatrix of shape (n_samples, n_features)
-    preferences : Preferences
+    preferences : Preferences or GivenPreferences
     """
 
-    def __init__(self, X: DesignMatrix, preferences: Preferences) -> None:
-        self.X, self.preferences = X, preferences
+    X: DesignMatrix
+    preferences: AnyPreferences
 
-    @property
-    def y(self) -> Vector:
-        """The labels, of shape (n_samples,)."""
-        return self.preferences.y
+    @abstractmethod
+    def folds(self, cv: Any) -> list[Fold]:
+        """Return both parts of each fold."""
 
-    @cached_property
-    def query(self) -> Rows | None:
-        """Number of the query of each row; None if all rows form one ranking."""
-        groups = self.preferences.groups
-        return None if groups.n_queries == 1 else groups.numbers
+    @abstractmethod
+    def views(self, fold: Fold) -> tuple[DesignMatrix, DesignMatrix]:
+        """Return the features of both parts of a fold, for one thread."""
 
-    @property
-    def sample_weight(self) -> Vector | None:
-        """The weights of the rows, if there are any."""
-        return self.preferences.sample_weight
+    @abstractmethod
+    def some(self, part: Rows) -> AnyPreferences:
+        """Return the preferences of a part of a fold."""
 
-    def problem(self, X: DesignMatrix, rows: Rows, parameters: Parameters) -> Problem:
-        """Make some of the rows, of features X, ready for the solvers."""
-        return make_problem(X, self.preferences.of_rows(rows), parameters)
+    @abstractmethod
+    def scorer(self, scoring: str | Scoring, validation: Rows) -> Callable[[Vector], float]:
+        """Return the function from the scores of a part to how well they rank it."""
 
-    def have_pairs(self, rows: Rows) -> bool:
-        """Whether some of the rows have a preference pair among them."""
-        return CorePairs(self.preferences.of_rows(rows)).n_pairs > 0
+    def problem(self, X: DesignMatrix, part: Rows, parameters: Parameters) -> Problem:
+        """Make a part of a fold, of features X, ready for the solvers."""
+        return make_problem(X, self.some(part), parameters)
+
+    def have_pairs(self, part: Rows) -> bool:
+        """Whether there is a preference pair in a part of a fold."""
+        return host_pairs(self.some(part)).n_pairs > 0
 
     def grid(self, Cs: int | ArrayLike, parameters: Parameters) -> list[Parameters]:
         """Return the parameters for each C of a grid, or of a default one with so many.
@@ -76,8 +81,65 @@ class TrainingRows:
             return 1.0
         by_documents = replace(parameters, C=1.0, normalize="documents")
         preferences = self.preferences.weighed(parameters.pair_weight)
-        _, c, n_pairs = weighted_pairs(preferences, by_documents, CorePairs)
+        _, c, n_pairs = weighted_pairs(preferences, by_documents, host_pairs)
         return c if parameters.normalize is None else float(c * n_pairs)
+
+
+class TrainingRows(FoldedRows):
+    """Rows to train with, and what is known of which is better.
+
+    The parts of a fold are rows.
+
+    Parameters
+    ----------
+    X : DesignMatrix of shape (n_samples, n_features)
+    preferences : Preferences
+    """
+
+    preferences: Preferences
+
+    def __init__(self, X: DesignMatrix, preferences: Preferences) -> None:
+        self.X, self.preferences = X, preferences
+
+    @property
+    def y(self) -> Vector:
+        """The labels, of shape (n_samples,)."""
+        return self.preferences.y
+
+    @cached_property
+    def query(self) -> Rows | None:
+        """Number of the query of each row; None if all rows form one ranking."""
+        groups = self.preferences.groups
+        return None if groups.n_queries == 1 else groups.numbers
+
+    @property
+    def sample_weight(self) -> Vector | None:
+        """The weights of the rows, if there are any."""
+        return self.preferences.sample_weight
+
+    def folds(self, cv: Any) -> list[Fold]:
+        """Return what to train with, and what to validate with; see `make_folds`."""
+        return make_folds(cv, self.y, self.query)
+
+    def views(self, fold: Fold) -> tuple[DesignMatrix, DesignMatrix]:
+        """Return the features of both parts of a fold."""
+        seen, unseen = self.X.views(*fold)
+        return seen, unseen
+
+    def some(self, part: Rows) -> Preferences:
+        """Return the preferences of a part of a fold."""
+        return self.preferences.of_rows(part)
+
+    def scorer(self, scoring: str | Scoring, validation: Rows) -> Callable[[Vector], float]:
+        """Return the function from the scores of validation rows to what they score."""
+        if self.preferences.has_roles and scoring == DEFAULT_SCORING:
+            return concordance(self.some(validation))
+        return scorer(
+            scoring,
+            self.y[validation],
+            of_rows(self.query, validation),
+            of_rows(self.sample_weight, validation),
+        )
 
 
 def of_rows(values: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:

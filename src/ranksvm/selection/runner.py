@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.survival import concordance
 from ..threads import one_blas_thread, resolve_threads
-from .folds import Fold, Rows
-from .rows import TrainingRows, of_rows
-from .scoring import DEFAULT_SCORING, Scoring, scorer
+from .folds import Fold
+from .rows import FoldedRows
+from .scoring import Scoring
 
 Vector = NDArray[np.float64]
 
@@ -26,9 +25,9 @@ class FoldRunner:
 
     Parameters
     ----------
-    rows : TrainingRows
+    rows : FoldedRows
     folds : sequence of (train, validation)
-        Row numbers.
+        Parts of the rows.
     scoring : str or callable
         As for `ranksvm.selection.scoring.scorer`.
     n_jobs : int or None
@@ -57,7 +56,7 @@ class FoldRunner:
 
     def __init__(
         self,
-        rows: TrainingRows,
+        rows: FoldedRows,
         folds: Sequence[Fold],
         scoring: str | Scoring,
         n_jobs: int | None,
@@ -92,7 +91,7 @@ class FoldRunner:
 
         It raises ValueError if that is not finite.
         """
-        measure = self._measure(self.folds[k][1])
+        measure = self.rows.scorer(self._scoring, self.folds[k][1])
 
         def finite(scores: Vector) -> float:
             score = measure(scores)
@@ -102,17 +101,6 @@ class FoldRunner:
 
         return finite
 
-    def _measure(self, validation: Rows) -> Callable[[Vector], float]:
-        rows = self.rows
-        if rows.preferences.has_roles and self._scoring == DEFAULT_SCORING:
-            return concordance(rows.preferences.of_rows(validation))
-        return scorer(
-            self._scoring,
-            rows.y[validation],
-            of_rows(rows.query, validation),
-            of_rows(rows.sample_weight, validation),
-        )
-
     def by_fold(self, of_kept: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         """Return a column for each fold from a row for each that is kept; NaN for the others."""
         values = np.full((len(of_kept[0]), len(self.folds)), np.nan)
@@ -120,7 +108,7 @@ class FoldRunner:
         return values
 
 
-def folds_with_pairs(rows: TrainingRows, folds: Sequence[Fold], stacklevel: int) -> list[int]:
+def folds_with_pairs(rows: FoldedRows, folds: Sequence[Fold], stacklevel: int) -> list[int]:
     """Return the numbers of the folds that have pairs in both parts; warn of the others."""
     kept = []
     for k, parts in enumerate(folds):

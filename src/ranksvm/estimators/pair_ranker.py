@@ -1,0 +1,82 @@
+"""What rankers that learn from labels or from given pairs share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays.libraries import to_host
+from ..metrics.pairs import given_accuracy
+from ..pairs.given import AnyPreferences
+from ..pairs.preferences import Preferences
+from .pair_arguments import PairArguments
+from .ranker import Ranker
+
+
+class PairRanker(Ranker):
+    """Base of the estimators that take pairs in place of labels."""
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+    ) -> float:
+        """Pairwise accuracy of the predictions: see `pairwise_accuracy`, pooled, ties one half.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        qid : array-like of shape (n_samples,) or str, optional
+            As for `fit`; by default the column that `fit` took the ids from.
+        sample_weight : array-like of shape (n_samples,), optional
+        pairs : array-like of shape (n_pairs, 2), optional
+            In place of labels, the rows of the winner and of the loser of each pair, counted from
+            zero: the score is the share of these that are in the right order.
+        pair_weights : array-like of shape (n_pairs,), optional
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Warns
+        -----
+        UserWarning
+            If there are labels without query ids, though the model was trained on several queries.
+        """
+        check_is_fitted(self, "n_queries_")
+        given = PairArguments(pairs, pair_weights)
+        if given.are_given:
+            scores = to_host(self.predict(X))
+            preferences = given.preferences(len(scores), y=y, sample_weight=sample_weight)
+            return given_accuracy(preferences)(scores)
+        if y is None:
+            raise ValueError("score needs labels y, or pairs")
+        ids = self._query_ids(X, qid)
+        self._warn_of_one_query(ids, "score was given no qid")
+        return self._score(X, y, ids, sample_weight)
+
+    def _training_preferences(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: Any,
+        group: ArrayLike | None,
+        given: PairArguments,
+        **weights: Any,
+    ) -> tuple[Any, AnyPreferences]:
+        """Return the features, and the preferences among their rows; `weights` are for labels."""
+        if given.are_given:
+            X, ids = self._training_features(X, qid, group)
+            return X, given.preferences(X.shape[0], ids, y=y, **weights)
+        X, labels, ids = self._training_rows(X, y, qid, group)
+        on_host = {name: to_host(weight) for name, weight in weights.items()}
+        return X, Preferences.from_labels(labels, ids, **on_host)

@@ -1,0 +1,15 @@
+"""Preference pairs on the host, whatever they are made of."""
+
+from __future__ import annotations
+
+from .core_pairs import CorePairs
+from .given import AnyPreferences, GivenPreferences
+from .given_pairs import GivenPairs
+from .sweeps import Pairs
+
+
+def host_pairs(preferences: AnyPreferences, counting: str = "auto", n_threads: int = 1) -> Pairs:
+    """Return the pairs of preferences; `counting` is as for `CorePairs`."""
+    if isinstance(preferences, GivenPreferences):
+        return GivenPairs(preferences, n_threads)
+    return CorePairs(preferences, counting, n_threads)
