@@ -104,7 +104,7 @@ def ranksvm_grid(
     preferences: AnyPreferences
     if given.are_given:
         X = rows_alone(X)
-        preferences = given.preferences(X.shape[0], qid, y=y, **weights)
+        preferences = given.preferences(X.shape[0], qid, y=y, event=event, time=time, **weights)
     elif survival is not None:
         X, _ = labelled_rows(X, survival.labels())
         preferences = survival.preferences(qid, ipcw=ipcw, tau=tau, **weights)

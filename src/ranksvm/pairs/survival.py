@@ -135,7 +135,8 @@ class Survival:
     ) -> Preferences:
         """Return those whose pairs are the comparable ones, weighed as by `better_weight`.
 
-        Other arguments are those of `ranksvm.pairs.preferences.Preferences.from_labels`; queries are strata.
+        Other arguments are those of `ranksvm.pairs.preferences.Preferences.from_labels`; queries
+        are strata.
         """
         of_labels = Preferences.from_labels(self.labels(), qid, sample_weight, query_weight)
         weight = self.better_weight(ipcw, tau, of_labels.sample_weight, of_labels.groups)
