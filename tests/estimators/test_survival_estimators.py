@@ -249,7 +249,7 @@ def test_folds_without_events_are_left_out(problem):
         ({"y": "few"}, "inconsistent numbers of samples"),
         ({"event": [1]}, "survival times are given twice"),
         ({"sample_weight": [1.0]}, "sample_weight has shape"),
-        ({"qid": np.arange(150)}, "no"),
+        ({"qid": np.arange(150)}, "no comparable pairs: within every stratum, no event is"),
     ],
 )
 def test_what_is_wrong_is_refused(problem, model, change, message):
