@@ -218,6 +218,8 @@ def test_a_grid_of_C(problem):
         np.testing.assert_allclose(coef, model.coef_, rtol=1e-4)
     with pytest.raises(ValueError, match="ipcw and tau are for times of events"):
         ranksvm_grid(X, y["days"], ipcw="uno")
+    with pytest.raises(ValueError, match="given twice, by event and pairs"):
+        ranksvm_grid(X, pairs=[[0, 1]], event=y["seen"], time=y["days"])
 
 
 def test_strata_reach_a_grid_search(problem):
@@ -247,7 +249,7 @@ def test_folds_without_events_are_left_out(problem):
         ({"y": "few"}, "inconsistent numbers of samples"),
         ({"event": [1]}, "survival times are given twice"),
         ({"sample_weight": [1.0]}, "sample_weight has shape"),
-        ({"qid": np.arange(150)}, "no"),
+        ({"qid": np.arange(150)}, "no comparable pairs: within every stratum, no event is"),
     ],
 )
 def test_what_is_wrong_is_refused(problem, model, change, message):

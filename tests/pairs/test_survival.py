@@ -29,6 +29,10 @@ def test_pairs_are_the_comparable_ones(case):
         with pytest.raises(ValueError, match="no comparable pairs: every row is censored"):
             survival.preferences(case.qid)
         return
+    if not expected:
+        with pytest.raises(ValueError, match="no comparable pairs: within every stratum"):
+            survival.preferences(case.qid)
+        return
     preferences = survival.preferences(case.qid)
     assert weight_of_each(preferences) == dict.fromkeys(expected, 1.0)
     assert CorePairs(preferences).n_pairs == len(expected)
@@ -57,6 +61,10 @@ def test_weights_by_censoring(case, data):
             )
             expected[i, j] = of_rows[i] * of_rows[j] / left**2
     survival = Survival.of(event=case.event, time=case.time)
+    if not expected:
+        with pytest.raises(ValueError, match="no comparable pairs: within every stratum"):
+            survival.preferences(case.qid, weight, ipcw=ipcw, tau=tau)
+        return
     found = weight_of_each(survival.preferences(case.qid, weight, ipcw=ipcw, tau=tau))
     assert found == pytest.approx(expected, rel=1e-9)
 

@@ -13,7 +13,7 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.kaplan_meier import KaplanMeier
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
-from ..pairs.survival import Survival, check_censoring
+from ..pairs.survival import NONE_COMPARABLE, Survival, check_censoring
 from ..pairs.weights import row_weights
 from .pairs import error_of_pairs
 
@@ -118,9 +118,7 @@ def concordance(
     """
     pairs = CorePairs(preferences, n_threads=n_threads)
     if not pairs.n_pairs > 0:
-        raise ValueError(
-            "no comparable pairs: within every stratum, no event is earlier than another time"
-        )
+        raise ValueError(NONE_COMPARABLE)
     return lambda risk: 1 - error_of_pairs(pairs, risk, tied_tol)
 
 

@@ -33,6 +33,7 @@ from .queries import QueryGroups
 
 Vector = NDArray[np.float64]
 
+NONE_COMPARABLE = "no comparable pairs: within every stratum, no event is earlier than another time"
 _HOW = (
     "give a structured array of (event, time), as Surv.from_arrays of scikit-survival makes it, or "
     "event= and time="
@@ -135,10 +136,18 @@ class Survival:
     ) -> Preferences:
         """Return those whose pairs are the comparable ones, weighed as by `better_weight`.
 
-        Other arguments are those of `Preferences.from_labels`; queries are strata.
+        Other arguments are those of `ranksvm.pairs.preferences.Preferences.from_labels`; queries
+        are strata.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or there is no comparable pair.
         """
         of_labels = Preferences.from_labels(self.labels(), qid, sample_weight, query_weight)
         weight = self.better_weight(ipcw, tau, of_labels.sample_weight, of_labels.groups)
+        if not _have_pairs(of_labels, weight):
+            raise ValueError(f"{NONE_COMPARABLE}; found n_samples={len(self)}")
         return replace(of_labels, better_weight=weight)
 
     def better_weight(
@@ -208,6 +217,16 @@ def is_structured(y: Any) -> bool:
 def _fields(y: Any) -> tuple[str, ...] | None:
     names: tuple[str, ...] | None = getattr(getattr(y, "dtype", None), "names", None)
     return names
+
+
+def _have_pairs(preferences: Preferences, better_weight: Vector) -> bool:
+    """Say whether in some stratum a row that weighs as the better one is above another."""
+    groups, y, weight = preferences.groups, preferences.y, preferences.sample_weight
+    counted = np.ones(len(y)) if weight is None else weight
+    rows, first = groups.rows(0, groups.n_queries), groups.indptr[:-1]
+    better = np.where(counted * better_weight > 0, y, -np.inf)[rows]
+    worse = np.where(counted > 0, y, np.inf)[rows]
+    return bool((np.maximum.reduceat(better, first) > np.minimum.reduceat(worse, first)).any())
 
 
 def check_censoring(ipcw: str | None, tau: float | None) -> None:

@@ -65,7 +65,7 @@ class KaplanMeierDisplay:
         estimator : fitted model or pipeline
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y, event, time
-            As for `SurvivalSVM.fit`.
+            As for `ranksvm.SurvivalSVM.fit`.
         """
         survival = Survival.of(y, event, time)
         return cls.from_predictions(survival.event, survival.time, estimator.predict(X), **kwargs)
