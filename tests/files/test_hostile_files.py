@@ -25,6 +25,7 @@ from ranksvm.files.source import DataError
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.kernel.kernels import Kernel
 from ranksvm.linear.occurring import FeatureWeights
+from ranksvm.models.maps import AffineMap, NystroemMap, QuantileMap, QueryMap, SplineMap
 
 MODELS = Path(__file__).parent / "models"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"
@@ -47,6 +48,16 @@ def dense_kernel(name, folder):
     return (folder / name).read_bytes()
 
 
+def with_maps(name, folder):
+    rows = np.array([[0.0, 1.0], [2.0, 1.0], [3.0, 5.0]])
+    splines, quantiles = SplineMap.fitted(rows, 2, 1), QuantileMap.fitted(rows)
+    maps = [AffineMap(np.ones(2), np.array([0.5, 1e300])), QueryMap(2), quantiles, splines]
+    maps.append(NystroemMap(np.eye(2, 4), np.eye(2), "polynomial", 0.5, 2.0, 1.0))
+    model = LinearModel(np.array([0.25, -1.5]), ["a", "b"], maps=maps)
+    save_model(model, folder / name)
+    return (folder / name).read_bytes()
+
+
 def valid_files(folder):
     """Return files of each kind, as they are to be; `folder` is for some to be made in."""
     pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
@@ -61,6 +72,8 @@ def valid_files(folder):
             (MODELS / "kernel1.safetensors").read_bytes(),
             dense_kernel("m.safetensors", folder),
         ],
+        "maps json": [with_maps("m.json", folder)],
+        "maps safetensors": [with_maps("m.safetensors", folder)],
         "liblinear": [written(save_liblinear, folder)],
         "svmrank": [written(save_svmrank, folder)],
         "pickle": [
@@ -193,7 +206,7 @@ def finite(value):
 def numbers_of(model):
     """Return the arrays of a model."""
     if isinstance(model, LinearModel):
-        return [model.coef]
+        return [model.coef, *(a for one in model.maps for a in one.arrays().values())]
     vectors = model.support_vectors
     parts = [vectors] if isinstance(vectors, np.ndarray) else [vectors.toarray(), vectors.data]
     return [model.dual_coef, *parts, *([] if model.scale is None else [model.scale])]
@@ -210,12 +223,16 @@ def check_model(model, form, folder):
         for one, other in zip(numbers_of(loaded), numbers_of(model), strict=True):
             np.testing.assert_array_equal(one, other)
         assert loaded.feature_names == (model.feature_names or None)
+        if isinstance(model, LinearModel):
+            fields = [(one.name, one.fields()) for one in loaded.maps]
+            assert fields == [(one.name, one.fields()) for one in model.maps]
         assert loaded.parameters == finite(model.parameters)
         assert loaded.training == finite(model.training)
 
 
-KINDS = ["json", "safetensors", "kernel json", "kernel safetensors", "liblinear", "svmrank"]
-KINDS += ["pickle", "weights", "scores", "pairs", "config", *TREERANKSVM]
+KINDS = ["json", "safetensors", "kernel json", "kernel safetensors"]
+KINDS += ["maps json", "maps safetensors", "liblinear", "svmrank", "pickle", "weights"]
+KINDS += ["scores", "pairs", "config", *TREERANKSVM]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -72,7 +72,10 @@ GOOD = {
         ("\x00\x01", r"not a model file: it begins with '\\x00\\x01'"),
         (json.dumps(GOOD)[:-1] + ', "weights": {}}', "'weights' is given twice: remove one"),
         ({**GOOD, "format": "other"}, '"format" must be'),
-        ({**GOOD, "format_version": 99}, "has format version 99; this program reads version 1"),
+        (
+            {**GOOD, "format_version": 99},
+            "format version 99; this program reads versions 1 and 2",
+        ),
         ({**GOOD, "n_features": 0}, '"n_features" must be a positive whole number, not 0'),
         ({**GOOD, "n_features": True}, '"n_features" must be'),
         ({**GOOD, "weights": [1]}, '"weights" must give a number'),

@@ -129,8 +129,8 @@ def test_the_layout_is_that_of_the_format(tmp_path):
         (layout(GOOD, struct.pack("<2d", -np.inf, 1)), "feature 1 must be a number, not -inf"),
         (layout({"weights": tensor()}), '"format" must be "ranksvm linear model"'),
         (
-            layout({**GOOD, "__metadata__": {**METADATA, "format_version": "2"}}),
-            "has format version 2; this program reads version 1: use the version",
+            layout({**GOOD, "__metadata__": {**METADATA, "format_version": "3"}}),
+            "has format version 3; this program reads versions 1 and 2: use the version",
         ),
         (
             layout({**GOOD, "__metadata__": {**METADATA, "feature_names": "[1, 2]"}}),

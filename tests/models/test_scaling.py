@@ -125,6 +125,6 @@ def test_searches_are_saved_as_what_they_found(wine, tmp_path):
 def test_a_pipeline_that_does_more_is_refused(wine, tmp_path, step):
     _, X, y, _ = wine
     pipeline = make_pipeline(step, RankSVM()).fit(X, y)
-    with pytest.raises(ValueError, match="holds weights for features as they are, but"):
+    with pytest.raises(ValueError, match="holds weights, and maps of features that it knows, but"):
         save_model(pipeline, tmp_path / "model.json")
     assert not (tmp_path / "model.json").exists()

@@ -11,7 +11,7 @@ from .options import Input, Output
 if TYPE_CHECKING:
     import argparse
 
-    from ..models import Model
+    from ..models import LinearModel, Model
 
 _SHOWN_NAMES = 8
 
@@ -99,11 +99,7 @@ def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]
     from ..models import LinearModel
 
     if isinstance(model, LinearModel):
-        n_nonzero = int((model.weights.values != 0).sum())
-        return [
-            ("model", f"linear, {form}"),
-            ("features", f"{model.n_features}, of which {n_nonzero} have a weight"),
-        ]
+        return _description_of_linear(model, form)
     from ..files.kernel_model import kernel_fields
 
     kernel = kernel_fields(model)
@@ -113,6 +109,19 @@ def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]
         ("kernel", " ".join([kernel.pop("name"), _pairs(kernel)]).strip()),
         ("features", f"{model.n_features}{scaled}"),
         ("support", f"{len(model.dual_coef)} vectors"),
+    ]
+
+
+def _description_of_linear(model: LinearModel, form: str | None) -> list[tuple[str, str]]:
+    n_nonzero = int((model.weights.values != 0).sum())
+    if not model.maps:
+        features = f"{model.n_features}, of which {n_nonzero} have a weight"
+        return [("model", f"linear, {form}"), ("features", features)]
+    return [
+        ("model", f"linear, {form}"),
+        ("features", str(model.n_features)),
+        *((f"map {number}", one.description) for number, one in enumerate(model.maps, 1)),
+        ("weights", f"{model.weights.n_features}, of which {n_nonzero} are not zero"),
     ]
 
 

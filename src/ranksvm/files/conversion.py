@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from ..models import LinearModel, Model
+from ..models.from_estimators import require_weights
 from ..names import MODEL_FORMS
 from .foreign_models import read_weights, save_liblinear, save_svmrank, save_weights
 from .model import (
@@ -54,8 +55,8 @@ def convert_model(
     Raises
     ------
     ValueError
-        If the form is not one of these, or holds weights but the model has a kernel, or the source
-        is not a model.
+        If the form is not one of these, or holds weights but the model has a kernel or maps, or the
+        source is not a model.
     OutputError
         If the file cannot be written.
     """
@@ -71,6 +72,7 @@ def convert_model(
     if form in _SAVE_MODEL:
         _SAVE_MODEL[form](model, target)
     elif isinstance(model, LinearModel):
+        require_weights(model, os.fsdecode(source))
         _SAVE_WEIGHTS[form](model, target)
     else:
         raise ValueError(

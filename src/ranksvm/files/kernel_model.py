@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
 
 FORMAT = "ranksvm kernel model"
+VERSIONS = (1,)
 
 _DENSE = {"support_vectors": Tensor("F64", 2)}
 _SPARSE = {
@@ -85,6 +86,11 @@ def check(model: KernelModel) -> None:
         if not np.isfinite(numbers).all():
             raise ValueError(f"the {what} of the model must be finite")
     check_names(model.feature_names, n_features, "features")
+
+
+def version_of(model: KernelModel) -> int:
+    """Return the first version of the format that holds such a model."""
+    return 1
 
 
 def _is_sparse(model: KernelModel) -> bool:

@@ -15,10 +15,15 @@ Weights are given by feature number, counted from one as in SVMlight files, or b
 ``feature_names`` lists the names; a feature that is not mentioned has weight zero. In the
 safetensors layout weights are the tensor "weights"; where most features occurred nowhere, it holds
 the weights of those that the tensor "features" numbers, ascending from zero, of ``n_features``.
+
+Version 2 is that of models that map features first: ``maps`` lists what is done to the
+``n_features``, one after the other (`ranksvm.files.feature_maps`), and weights are given by the
+number of what results; by name only where each feature becomes one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,12 +31,16 @@ from numpy.typing import NDArray
 
 from ..linear.occurring import Columns, FeatureWeights
 from ..models.linear import LinearModel
+from ..models.maps import FeatureMap
+from . import feature_maps
 from .fields import Features, check_fields, check_names, facts
-from .json_text import to_json
+from .json_text import to_json, to_json_rows
+from .quoting import shown
 from .safetensors import Safetensors, Tensor
 from .source import DataError
 
 FORMAT = "ranksvm linear model"
+VERSIONS = (1, 2)
 
 _TENSORS = {"weights": Tensor("F64")}
 _TENSORS_OF_SOME = {"weights": Tensor("F64", least=0), "features": Tensor("I64", least=0)}
@@ -44,12 +53,23 @@ def check(model: LinearModel) -> None:
     if len(bad):
         k = model.weights.columns.feature(bad[0])
         raise ValueError(f"the weight of feature {k + 1} is {values[bad[0]]}, not finite")
-    check_names(model.feature_names, model.n_features, "weights")
+    feature_maps.check(model.maps)
+    check_names(model.feature_names, model.n_features, "features" if model.maps else "weights")
+
+
+def version_of(model: LinearModel) -> int:
+    """Return the first version of the format that holds such a model."""
+    return 2 if model.maps else 1
+
+
+def _are_named(maps: Iterable[FeatureMap]) -> bool:
+    return all(one.keeps_features for one in maps)
 
 
 def json_text(model: LinearModel, version: int) -> str:
     """Return the content of a JSON file."""
-    names, (features, values) = model.feature_names, model.weights.nonzero()
+    features, values = model.weights.nonzero()
+    names = model.feature_names if _are_named(model.maps) else None
     keys = [names[k] if names else str(k + 1) for k in features.tolist()]
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -61,6 +81,8 @@ def json_text(model: LinearModel, version: int) -> str:
     }
     if model.feature_names:
         content["feature_names"] = model.feature_names
+    if model.maps:
+        return to_json_rows({**content, "maps": feature_maps.to_json_parts(model.maps)})
     return to_json(content, indent=1)
 
 
@@ -70,48 +92,81 @@ def from_json(content: dict[str, Any], name: str) -> LinearModel:
     weights = content.get("weights")
     if not isinstance(weights, dict):
         raise DataError(f'{name}: "weights" must give a number for each feature')
-    places, values = Features(content, name).read(weights, "weight")
+    maps = feature_maps.from_json_parts(content, name)
+    mapped = _mapped_content(content, maps)
+    places, values = Features(mapped, name).read(weights, "weight")
     some = dict(zip(places, values, strict=True))
-    return LinearModel(FeatureWeights.of_some(some, content["n_features"]), **facts(content))
+    return _model(FeatureWeights.of_some(some, mapped["n_features"]), content, maps, name)
+
+
+def _mapped_content(content: dict[str, Any], maps: list[FeatureMap]) -> dict[str, Any]:
+    """Return the fields that say what there are weights of."""
+    if not maps:
+        return content
+    names = content.get("feature_names") if _are_named(maps) else None
+    return {**content, "n_features": maps[-1].n_outputs, "feature_names": names}
+
+
+def _model(
+    weights: FeatureWeights, content: dict[str, Any], maps: list[FeatureMap], name: str
+) -> LinearModel:
+    if maps and maps[0].n_inputs != content.get("n_features"):
+        raise DataError(
+            f'{name}: "n_features" must be {maps[0].n_inputs}, as of the first map, not '
+            f"{shown(content.get('n_features'))}"
+        )
+    try:
+        return LinearModel(weights, **facts(content), maps=maps)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
 
 
 def tensors(model: LinearModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the tensors and the further metadata of a safetensors file."""
     features = model.weights.columns.features
-    weights = {"weights": np.asarray(model.weights.values, dtype=np.float64)}
-    if features is None:
-        return weights, {}
-    return {**weights, "features": features.astype(np.int64)}, {"n_features": model.n_features}
+    found: dict[str, NDArray[Any]] = {
+        "weights": np.asarray(model.weights.values, dtype=np.float64),
+        **feature_maps.tensors(model.maps),
+    }
+    parts = feature_maps.metadata(model.maps)
+    if features is not None:
+        found["features"] = features.astype(np.int64)
+    if features is not None or model.maps:
+        parts["n_features"] = model.n_features
+    return found, parts
 
 
 def from_tensors(file: Safetensors, content: dict[str, Any]) -> LinearModel:
     """Read a safetensors file, whose metadata are `content`."""
-    if "features" not in file.tensors:
-        values = file.read(_TENSORS)["weights"]
-        check_fields({**content, "n_features": len(values)}, file.name)
-        weights = FeatureWeights.of(values)
-    else:
-        weights = _weights_of_some(file, content)
+    further = feature_maps.expected(content, file.name)
+    some = "features" in file.tensors
+    found = file.read({**(_TENSORS_OF_SOME if some else _TENSORS), **further})
+    if not some and not further:
+        content = {"n_features": len(found["weights"]), **content}
+    check_fields(content, file.name)
+    maps = feature_maps.from_tensors(found, content, file.name)
+    n_weights = maps[-1].n_outputs if maps else content["n_features"]
+    weights = _weights(found, n_weights, file.name)
     bad = np.flatnonzero(~np.isfinite(weights.values))
     if len(bad):
         raise DataError(
             f"{file.name}: the weight of feature {weights.columns.feature(bad[0]) + 1} must be a "
             f"number, not {weights.values[bad[0]]}"
         )
-    return LinearModel(weights, **facts(content))
+    return _model(weights, content, maps, file.name)
 
 
-def _weights_of_some(file: Safetensors, content: dict[str, Any]) -> FeatureWeights:
-    parts = file.read(_TENSORS_OF_SOME)
-    check_fields(content, file.name)
-    features, values, n_features = parts["features"], parts["weights"], content["n_features"]
+def _weights(found: dict[str, NDArray[Any]], n_features: int, name: str) -> FeatureWeights:
+    values, features = found["weights"], found.get("features")
+    if features is None:
+        return FeatureWeights.of(values)
     if len(features) != len(values):
         raise DataError(
-            f"{file.name} has {len(values)} weights of {len(features)} features: it is damaged"
+            f"{name} has {len(values)} weights of {len(features)} features: it is damaged"
         )
     between = np.concatenate([[-1], features, [n_features]])
     if not (between[:-1] < between[1:]).all():
         raise DataError(
-            f'{file.name}: "features" must ascend, from 0 at least to {n_features - 1} at most'
+            f'{name}: "features" must ascend, from 0 at least to {n_features - 1} at most'
         )
     return FeatureWeights(Columns(n_features, features), values)

@@ -37,11 +37,10 @@ __all__ = [
     "save_safetensors",
 ]
 
-FORMAT_VERSION = 1
-
 # The module that knows what a file holds of a model.
 _KINDS: dict[type, Any] = {LinearModel: linear_model, KernelModel: kernel_model}
 _FORMATS: dict[str, Any] = {kind.FORMAT: kind for kind in _KINDS.values()}
+_METADATA = ("n_features", "kernel", "maps", "feature_names", "parameters", "training")
 _START_BYTES = 4096
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_DIGITS = 10  # of a version
@@ -56,8 +55,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : LinearModel, KernelModel or fitted ranker
         A RankSVM, RankSVMCV, KernelRankSVM or KernelRankSVMPathCV; also a fitted pipeline of
-        scikit-learn that ends in a linear one, after scalers, which go into the weights: the model
-        ranks features as they are; or a search that has found one of these.
+        scikit-learn that ends in a linear one, after scalers, which go into the weights, and
+        QuantileTransformer, QueryScaler, SplineTransformer or Nystroem, which become maps: the
+        model ranks features as they are; or a search that has found one of these.
     path : str or path-like
         A name that ends in .safetensors, or .safetensors.gz and the like, gets that layout, any
         other JSON; ``-`` is the standard output.
@@ -66,7 +66,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ------
     ValueError
         If a number is not finite, two features have the same name, a pipeline has other steps
-        than scalers or ends in a kernel ranker, or a kernel is precomputed or a function.
+        than these or ends in a kernel ranker, or a kernel is precomputed or a function.
     OutputError
         If the file cannot be written.
     """
@@ -89,7 +89,8 @@ def form_of_name(path: str | os.PathLike[str]) -> str | None:
 
 def save_json(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the JSON form."""
-    text = _KINDS[type(model)].json_text(model, FORMAT_VERSION)
+    kind = _KINDS[type(model)]
+    text = kind.json_text(model, kind.version_of(model))
     with open_output(path) as file:
         file.write(text.encode() + b"\n")
 
@@ -98,7 +99,7 @@ def save_safetensors(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the binary form."""
     kind = _KINDS[type(model)]
     tensors, parts = kind.tensors(model)
-    metadata = {"format": kind.FORMAT, "format_version": str(FORMAT_VERSION)}
+    metadata = {"format": kind.FORMAT, "format_version": str(kind.version_of(model))}
     parts |= {"parameters": model.parameters, "training": model.training}
     if model.feature_names:
         parts["feature_names"] = model.feature_names
@@ -217,7 +218,7 @@ def _from_safetensors(name: str, content: NDArray[np.uint8]) -> Model:
         "format": file.metadata.get("format"),
         "format_version": int(version) if version.isdecimal() else version,
     }
-    for key in ("n_features", "kernel", "feature_names", "parameters", "training"):
+    for key in _METADATA:
         if key in file.metadata:
             place = f'{name}, "{key}" in "__metadata__"'
             fields[key] = from_json(place, file.metadata[key].encode("utf-8", "surrogatepass"))
@@ -232,9 +233,11 @@ def _kind_in(fields: Any, name: str) -> Any:
         known = " or ".join(f'"{kind}"' for kind in _FORMATS)
         raise DataError(f'{name} is not a model file: "format" must be {known}')
     version = fields.get("format_version")
-    if type(version) is not int or version != FORMAT_VERSION:
+    known = _FORMATS[kind].VERSIONS
+    if type(version) is not int or version not in known:
+        listed = f"version{'s' * (len(known) > 1)} {' and '.join(map(str, known))}"
         raise DataError(
-            f"{name} has format version {shown(version)}; this program reads version "
-            f"{FORMAT_VERSION}: use the version of ranksvm that wrote it, or a newer one"
+            f"{name} has format version {shown(version)}; this program reads {listed}: use the "
+            "version of ranksvm that wrote it, or a newer one"
         )
     return _FORMATS[kind]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from . import Model
 from .kernel import KernelModel
 from .linear import LinearModel
-from .pipelines import pipeline_factors
+from .pipelines import folded, pipeline_maps
 
 
 @runtime_checkable
@@ -20,14 +19,27 @@ class HasModel(Protocol):
 
 
 def linear_model_of(ranker: Any, name: str | None = None) -> LinearModel:
-    """Return the linear model in a ranker, and refuse others, which messages call by a name."""
+    """Return the linear model in a ranker, one of weights for the features as they are.
+
+    Others are refused, which messages call by a name.
+    """
     model = model_of(ranker)
+    shown = name or f"a {type(ranker).__name__}"
     if isinstance(model, KernelModel):
         raise ValueError(
-            f"{name or f'a {type(ranker).__name__}'} has no weights of features: it ranks by the "
-            f"kernel {model.kernel}"
+            f"{shown} has no weights of features: it ranks by the kernel {model.kernel}"
         )
+    require_weights(model, shown)
     return model
+
+
+def require_weights(model: LinearModel, shown: str) -> None:
+    """Refuse models that map features first; messages call them by a name."""
+    if model.maps:
+        listed = " and ".join(one.name for one in model.maps)
+        raise ValueError(
+            f"{shown} has no weights of the features as they are: it maps them first, by {listed}"
+        )
 
 
 def model_of(ranker: Any) -> Model:
@@ -37,12 +49,13 @@ def model_of(ranker: Any) -> Model:
     ----------
     ranker : LinearModel, KernelModel, or fitted estimator
         One that has `to_model`, a pipeline of scikit-learn that ends in one with weights, after
-        scalers, which go into the weights; or a search that has found one of these.
+        scalers, which go into the weights, and transformers that `ranksvm.models.maps` knows; or a
+        search that has found one of these.
 
     Raises
     ------
     ValueError
-        If a pipeline has other steps than scalers, or scalers before a kernel ranker.
+        If a pipeline has other steps than these, or any before a kernel ranker.
     TypeError
         If the ranker is none of these.
     """
@@ -58,18 +71,20 @@ def model_of(ranker: Any) -> Model:
 
 
 def _from_pipeline(pipeline: Any) -> LinearModel:
-    *scalers, ranker = (step for _, step in pipeline.steps)
+    *steps, ranker = (step for _, step in pipeline.steps)
     model = model_of(ranker)
     if isinstance(model, KernelModel):
         raise ValueError(
             f"a {type(ranker).__name__} has no weights of features, which the steps before it "
             "could go into: save the ranker alone, and give it rows as it saw them"
         )
+    maps, weights = folded([*pipeline_maps(steps), *model.maps], model.weights)
     names = getattr(pipeline, "feature_names_in_", None)
-    scale = " + ".join(type(scaler).__name__ for scaler in scalers)
-    return replace(
-        model,
-        weights=model.weights.times(pipeline_factors(scalers, model.n_features)),
-        feature_names=model.feature_names if names is None else [str(name) for name in names],
-        parameters={**model.parameters, "scale": scale},
+    if names is not None:
+        names = [str(name) for name in names]
+    elif not maps:
+        names = model.feature_names
+    scale = " + ".join(type(step).__name__ for step in steps)
+    return LinearModel(
+        weights, names, {**model.parameters, "scale": scale}, model.training, tuple(maps)
     )

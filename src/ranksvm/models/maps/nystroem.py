@@ -1,0 +1,110 @@
+r"""Features of a kernel at linear cost.
+
+With m rows z of the training, the components, and K their kernel matrix, Nyström's features of a
+row are :math:`\varphi(x) = K^{-1/2} (k(z_1, x) \ldots k(z_m, x))'`, so that
+:math:`\varphi(x)'\varphi(z)` approximates :math:`k(x, z)`, exactly for the components.
+C. Williams and M. Seeger (2001), *Using the Nyström method to speed up kernel machines*, NIPS 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...lazy import cached_property
+from ...names import KERNELS
+from .base import MAX_MEMORY, FeatureMap, Matrix, is_sparse, require_room
+
+
+@dataclass(frozen=True, eq=False)
+class NystroemMap(FeatureMap):
+    """Kernel values with some rows, times a matrix, as of scikit-learn's ``Nystroem``.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n_components, n_inputs)
+    normalization : ndarray of shape (n_components, n_components)
+    kernel : str
+        As `ranksvm.kernel.kernels.Kernel` names it.
+    gamma, degree, coef0 : float
+        Those that the kernel has count.
+    """
+
+    components: Matrix
+    normalization: Matrix
+    kernel: str = "rbf"
+    gamma: float = 1.0
+    degree: float = 3.0
+    coef0: float = 1.0
+
+    name: ClassVar[str] = "nystroem"
+    FIELDS: ClassVar[dict[str, type]] = {
+        "kernel": str,
+        "gamma": float,
+        "degree": float,
+        "coef0": float,
+    }
+    ARRAYS: ClassVar[dict[str, int]] = {"components": 2, "normalization": 2}
+    is_additive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.kernel not in KERNELS:
+            raise ValueError(f"the kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
+        n = len(self.components)
+        if self.normalization.shape != (n, n):
+            raise ValueError(
+                f"{n} components need a normalization of shape {(n, n)}, not "
+                f"{self.normalization.shape}"
+            )
+        _ = self._kernel
+
+    @classmethod
+    def fitted(cls, X: Any, n_components: int) -> NystroemMap:
+        """Return the map of a Gaussian kernel of width 1 / n_features, of rows that are drawn.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        n_components : int
+            All rows, if there are fewer.
+        """
+        from sklearn.kernel_approximation import Nystroem
+
+        n_components = min(n_components, X.shape[0])
+        found = Nystroem(gamma=1.0 / X.shape[1], n_components=n_components, random_state=0).fit(X)
+        rows = found.components_
+        dense = rows.toarray() if is_sparse(rows) else rows
+        return cls(dense, found.normalization_, gamma=1.0 / X.shape[1])
+
+    @cached_property
+    def _kernel(self) -> Any:
+        from ...kernel.kernels import Kernel
+
+        return Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many features there are."""
+        return int(self.components.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """How many components there are."""
+        return len(self.components)
+
+    @property
+    def description(self) -> str:
+        """What the map does."""
+        values = {key: getattr(self, key) for key in KERNELS[self.kernel]}
+        listed = ", ".join(f"{key}={value:.9g}" for key, value in values.items())
+        return f"{self.n_outputs} components of the kernel {self.kernel} {listed}".strip()
+
+    def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
+        """Map rows, as for `FeatureMap.apply`, to dense ones."""
+        require_room(X.shape[0], 2 * self.n_outputs, "the kernel features", max_memory)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mapped: Matrix = self._kernel.between(X, self.components) @ self.normalization.T
+        return mapped
