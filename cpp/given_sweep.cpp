@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler.hpp"
+#include "long_sum.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
@@ -17,20 +18,6 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kOfSums = 8 * kEpsilon;  // of short sums of rounded terms, and of weights
 constexpr std::int64_t kRun = 128;        // numbers that are added one after the other
 constexpr int kTile = 8;                  // columns
-
-// A sum whose additions lose next to nothing: what each of them does is added up, too.
-class LongSum {
- public:
-  RANKSVM_INLINE void operator+=(double term) {
-    const double sum = sum_ + term, added = sum - sum_;
-    lost_ += (sum_ - (sum - added)) + (term - added);
-    sum_ = sum;
-  }
-  [[nodiscard]] double value() const { return std::isfinite(lost_) ? sum_ + lost_ : sum_; }
-
- private:
-  double sum_ = 0, lost_ = 0;
-};
 
 template <class Number>
 struct Sums {

@@ -31,7 +31,7 @@ def given_hessian(
     Parameters and result are those of `ranksvm.linear.hessian.weight_space_hessian`.
     """
     sweep = loss.sweep
-    assert isinstance(sweep, _core.GivenSweep)
+    assert isinstance(sweep, _core.GivenSweep | _core.TopSweep)
     n, d = X.shape
     hessian = np.zeros((d, d))
     height = max(BLOCK_BYTES // (np.dtype(dtype).itemsize * max(d, 1)), 256)
@@ -54,7 +54,9 @@ def given_hessian(
     return symmetric
 
 
-def _moved(sweep: _core.GivenSweep, panel: Floats, n_threads: int) -> NDArray[np.float64]:
+def _moved(
+    sweep: _core.GivenSweep | _core.TopSweep, panel: Floats, n_threads: int
+) -> NDArray[np.float64]:
     """Return ``M panel`` in units that single precision can hold."""
     moved = sweep.laplacian(np.ascontiguousarray(panel, dtype=np.float64), n_threads=n_threads)
     moved /= sweep.unit
