@@ -20,6 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 void bind_given_pairs(nb::module_& m);
+void bind_top_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_svmlight(nb::module_& m);
@@ -356,6 +357,7 @@ NB_MODULE(_core, m) {
           nb::rv_policy::move);
 
   bind_given_pairs(m);
+  bind_top_pairs(m);
   bind_matrices(m);
   m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);

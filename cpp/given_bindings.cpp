@@ -106,7 +106,7 @@ nb::tuple graph_of(const GivenSweep& sweep, int n_threads) {
 }
 
 // A property of Python that is one of the totals.
-template <double GivenTotals::* total>
+template <double PairTotals::* total>
 double total_of(const GivenSweep& sweep) {
   return sweep.totals().*total;
 }
@@ -137,11 +137,11 @@ void bind_given_pairs(nb::module_& m) {
             return shared_vector(self.gradient(), self.pairs().n_rows());
           },
           nb::rv_policy::reference, "By row: the derivative of the loss by each score.")
-      .def_prop_ro("value", &total_of<&GivenTotals::value>)
-      .def_prop_ro("offset", &total_of<&GivenTotals::offset>)
-      .def_prop_ro("smoothing", &total_of<&GivenTotals::smoothing>)
-      .def_prop_ro("magnitude", &total_of<&GivenTotals::magnitude>)
-      .def_prop_ro("band_magnitude", &total_of<&GivenTotals::magnitude>)
+      .def_prop_ro("value", &total_of<&PairTotals::value>)
+      .def_prop_ro("offset", &total_of<&PairTotals::offset>)
+      .def_prop_ro("smoothing", &total_of<&PairTotals::smoothing>)
+      .def_prop_ro("magnitude", &total_of<&PairTotals::magnitude>)
+      .def_prop_ro("band_magnitude", &total_of<&PairTotals::magnitude>)
       .def_prop_ro(
           "unit", [](const GivenSweep& self) { return self.pairs().unit(); },
           "A power of two that brings the weights near 1.")

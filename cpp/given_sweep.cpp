@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler.hpp"
+#include "long_sum.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
@@ -18,20 +19,6 @@ constexpr double kOfSums = 8 * kEpsilon;  // of short sums of rounded terms, and
 constexpr std::int64_t kRun = 128;        // numbers that are added one after the other
 constexpr int kTile = 8;                  // columns
 constexpr double kHuge = 1e300;           // makes all or nothing, without a branch to foresee
-
-// A sum whose additions lose next to nothing: what each of them does is added up, too.
-class LongSum {
- public:
-  RANKSVM_INLINE void operator+=(double term) {
-    const double sum = sum_ + term, added = sum - sum_;
-    lost_ += (sum_ - (sum - added)) + (term - added);
-    sum_ = sum;
-  }
-  [[nodiscard]] double value() const { return std::isfinite(lost_) ? sum_ + lost_ : sum_; }
-
- private:
-  double sum_ = 0, lost_ = 0;
-};
 
 template <class Number>
 struct Sums {

@@ -13,14 +13,6 @@
 
 namespace ranksvm {
 
-// What a loss adds up over the pairs, each with its slope alpha.
-struct GivenTotals {
-  double value = 0;      // of the loss; for the smoothed hinge, of the hinge itself
-  double offset = 0;     // value - gradient' s, less the smoothing: the dual value of the slopes
-  double smoothing = 0;  // smoothed hinge only: the sum of (margin - z) (1 - alpha)
-  double magnitude = 0;  // what the rounding of these is relative to
-};
-
 // The pairs that lack a part of their margin, and what a loss makes of them; immutable.
 //
 // The margin of a pair is that of the loss and its own.  All is computed from differences of
@@ -33,7 +25,7 @@ class GivenSweep {
              const MarginFunction& phi, int n_threads);
 
   [[nodiscard]] const GivenPairs& pairs() const { return *pairs_; }
-  [[nodiscard]] const GivenTotals& totals() const { return totals_; }
+  [[nodiscard]] const PairTotals& totals() const { return totals_; }
 
   // By row: the derivative of the loss by each score.  It may outlive the sweep.
   [[nodiscard]] std::shared_ptr<const double[]> gradient() const { return gradient_; }
@@ -66,7 +58,7 @@ class GivenSweep {
   MarginFunction phi_;
   Array<double> scores_;
   std::shared_ptr<double[]> gradient_;
-  GivenTotals totals_;
+  PairTotals totals_;
   double square_ = 0, rounding_square_ = 0;
   mutable std::once_flag graphs_made_;  // when they are asked for
   mutable std::vector<Graph> graphs_;

@@ -26,6 +26,15 @@ inline MarginFunction::Kind loss_named(const std::string& name) {
   throw std::invalid_argument("unknown loss '" + name + "'");
 }
 
+// What a loss adds up over pairs that are looked at one by one, each with its slope alpha.
+struct PairTotals {
+  double value = 0;      // of the loss; for the smoothed hinge, of the hinge itself
+  double offset = 0;     // value - gradient' s, less the smoothing: the dual value of the slopes
+  double smoothing = 0;  // smoothed hinge only: the sum of (margin - z) (1 - alpha)
+  double magnitude = 0;  // what the rounding of these is relative to
+};
+
+// What it follows from where active pairs are counted.
 struct Totals {
   // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
   double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;

@@ -2,7 +2,8 @@
 
 LOSSES = ("squared_hinge", "hinge")
 NORMALIZATIONS = ("documents", "pairs", "queries", None)
-PAIR_WEIGHTS = (None, "gap")
+PAIR_WEIGHTS = (None, "gap", "gain", "ndcg")
+GAINS = ("exponential", "linear")
 CENSORING_WEIGHTS = (None, "uno", "uno_strata")
 SOLVERS = ("auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes")
 MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")

@@ -11,10 +11,12 @@ from ..linear.matrix import column_scales
 from ..linear.occurring import Columns
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.rounding import relative_rounding
+from ..pairs.top import TopPreferences
 from .given import GivenArrayPairs
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
+from .top import listed
 
 if TYPE_CHECKING:
     from ..pairs.losses import PairLoss, SmoothEvaluation
@@ -73,6 +75,8 @@ class ArrayMatrix:
 
     def pairs(self, preferences: AnyPreferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, on the device; there is one way of counting."""
+        if isinstance(preferences, TopPreferences):
+            preferences = listed(preferences)
         if isinstance(preferences, GivenPreferences):
             return GivenArrayPairs(preferences, self.device, n_threads)
         return ArrayPairs(preferences, self.device, n_threads)
@@ -100,6 +104,11 @@ class ArrayMatrix:
         """Return ``X @ w``, of shape (n_samples,), on the device."""
         self.n_passes += 1
         return self._rows.dot(self.device.asarray(self._factors * w))
+
+    def scores(self, w: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X @ w`` on the host."""
+        values: Vector = self.device.to_host(self.dot(w))
+        return values
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Array, Array]:
         """Return ``X @ w``, and a bound of the rounding of each element, on the device."""

@@ -19,6 +19,9 @@ class CertifiedRanker(Ranker):
     normalize: str | None
     solver: str
     counting: str
+    gains: str = "exponential"
+    top: int = 30
+    n_rounds: int = 4
     tol: float
     max_iter: int
     n_threads: int | None
@@ -33,6 +36,9 @@ class CertifiedRanker(Ranker):
             counting=self.counting,
             tol=self.tol,
             max_iter=self.max_iter,
+            gains=self.gains,
+            top=self.top,
+            n_rounds=self.n_rounds,
             n_threads=self.n_threads,
         )
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
+from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
 from ..pairs.given import AnyPreferences
@@ -120,7 +121,8 @@ def ranksvm_grid(
     problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
     is_said = False
-    for place, result in solve_grid(problem, of_each, callback):
+    solutions = solve_grid(problem, of_each, callback)
+    for place, result in in_rounds(solutions, matrix, preferences, of_each, callback):
         short = shortfall(result, of_each[place], f" for C={grid[place]:g}")
         if short is not None and not is_said:
             advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)

@@ -7,7 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..linear.training import shortfall, train
+from ..linear.rounds import train
+from ..linear.training import shortfall
 from ..progress import FitCounter
 from ..selection.cross_validation import cross_validate
 from ..selection.rows import FoldedRows

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
-from ..linear.training import train
+from ..linear.rounds import train
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged

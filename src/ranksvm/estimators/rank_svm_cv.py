@@ -108,6 +108,9 @@ class RankSVMCV(LinearChooser, PairRanker):
         refit: bool = True,
         loss: str = "squared_hinge",
         pair_weight: str | None = None,
+        gains: str = "exponential",
+        top: int = 30,
+        n_rounds: int = 4,
         normalize: str | None = "documents",
         solver: str = "auto",
         counting: str = "auto",
@@ -125,6 +128,9 @@ class RankSVMCV(LinearChooser, PairRanker):
         self.refit = refit
         self.loss = loss
         self.pair_weight = pair_weight
+        self.gains = gains
+        self.top = top
+        self.n_rounds = n_rounds
         self.normalize = normalize
         self.solver = solver
         self.counting = counting

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..files.svmlight import SvmlightFile
 from ..linear.parameters import Parameters
-from ..linear.training import Fit, train
+from ..linear.rounds import train
+from ..linear.training import Fit
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
 from ..pairs.given import AnyPreferences
@@ -53,7 +54,7 @@ def train_on_rows(
     max_memory : float, default=4e9
         As for `KernelRankSVM`.
     callback : callable, optional
-        As for `ranksvm.linear.training.train`.
+        As for `ranksvm.linear.rounds.train`.
     note : callable, optional
         Called with what a kernel takes, before it is computed, and with how far that is.
 

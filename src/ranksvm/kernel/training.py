@@ -79,7 +79,7 @@ def train_kernel(
     factor : KernelFactor
         Of the training rows; refined in place.
     preferences, parameters, callback
-        As for `ranksvm.linear.training.train`.
+        As for `ranksvm.linear.training.train_once`.
     note : callable, optional
         Called with a sentence now and then while the factor or the matrix grows.
 

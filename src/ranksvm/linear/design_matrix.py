@@ -168,6 +168,10 @@ or float64
         self.n_passes += 1
         return self._products.dot(w, n_threads)
 
+    def scores(self, w: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X @ w``: scores are on the host."""
+        return self.dot(w, n_threads)
+
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X @ w``, and a bound of the rounding of each element."""
         self.n_passes += 1

@@ -44,8 +44,8 @@ def given_hessian(
     `by_panels`, products are sparse, in double precision, and without the shift.
     """
     sweep = loss.sweep
-    assert isinstance(sweep, _core.GivenSweep)
-    if by_panels:
+    assert isinstance(sweep, _core.GivenSweep | _core.TopSweep)
+    if by_panels or not isinstance(sweep, _core.GivenSweep):
         product = _by_panels(X, sweep, shift, scale, dtype, n_threads)
     else:
         product = _by_sparse_products(X, sweep, scale, n_threads)
@@ -56,7 +56,7 @@ def given_hessian(
 
 def _by_panels(
     X: Rows,
-    sweep: _core.GivenSweep,
+    sweep: _core.GivenSweep | _core.TopSweep,
     shift: Vector,
     scale: Vector,
     dtype: type[np.floating],
@@ -83,7 +83,9 @@ def _by_panels(
     return result
 
 
-def _moved(sweep: _core.GivenSweep, panel: Floats, n_threads: int) -> NDArray[np.float64]:
+def _moved(
+    sweep: _core.GivenSweep | _core.TopSweep, panel: Floats, n_threads: int
+) -> NDArray[np.float64]:
     """Return ``M panel`` in units that single precision can hold."""
     moved = sweep.laplacian(np.ascontiguousarray(panel, dtype=np.float64), n_threads=n_threads)
     moved /= sweep.unit

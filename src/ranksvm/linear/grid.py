@@ -9,13 +9,14 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
-from ..solvers import CuttingPlanes, Iteration, SolverResult
+from ..solvers import Callback, CuttingPlanes, Iteration, SolverResult
 from .known import LastHessian
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
@@ -24,6 +25,8 @@ from .training import Problem, progress_of
 from .warm_starts import WarmStart
 
 Vector = NDArray[np.float64]
+
+CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
 
 WARM = 1 / 3  # of the work from a cold start
 
@@ -77,7 +80,7 @@ class RankSVMGrid:
 def solve_grid(
     problem: Problem,
     of_each: Sequence[Parameters],
-    callback: Callable[[float, Iteration], object] | None = None,
+    callback: CallbackOfC | None = None,
 ) -> Iterator[tuple[int, SolverResult]]:
     """Solve a problem for parameters that differ in C, from the smallest C to the largest.
 
@@ -103,7 +106,7 @@ def solve_grid(
     for place in order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
-        progress = progress_of(of_each[place], None if callback is None else _with_C(callback, C))
+        progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
         objective, w0 = start.ahead(problem.objective.with_c(unit * C), progress)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
@@ -138,5 +141,6 @@ def grid_of(Cs: ArrayLike) -> Vector:
     return grid
 
 
-def _with_C(callback: Callable[[float, Iteration], object], C: float) -> Callable[..., object]:
+def with_C(callback: CallbackOfC, C: float) -> Callback:
+    """Return what calls a callback with this C, too."""
     return lambda iteration: callback(C, iteration)

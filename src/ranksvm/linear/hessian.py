@@ -24,7 +24,7 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
 from ..threads import in_order
-from .given_hessian import given_hessian
+from .given_hessian import PANEL_BYTES, given_hessian
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
 from .sparse_hessian import SparseRows, sparse_product
 
@@ -72,7 +72,9 @@ def weight_space_hessian(
     -------
     ndarray of shape (n_features, n_features)
     """
-    if isinstance(loss.sweep, _core.GivenSweep):
+    if isinstance(loss.sweep, _core.TopSweep) and fits_blocks(X, loss.groups, dtype):
+        return _top_hessian(X, loss, shift, scale, dtype, n_threads)
+    if isinstance(loss.sweep, _core.GivenSweep | _core.TopSweep):
         dense = suits_blocks(X)
         return given_hessian(X, loss, shift, scale, dtype, n_threads, by_panels=dense)
     sweep, pairs = core_sweep(loss)
@@ -83,6 +85,35 @@ def weight_space_hessian(
     else:
         n_levels = int(pairs.n_levels.max(initial=1))
         product = sparse_product(rows.scaled(scale), X.n_stored, loss, n_levels, sweep, n_threads)
+    symmetric: Matrix = product + product.T
+    symmetric *= loss.curvature * sweep.half_laplacian_unit
+    return symmetric
+
+
+def fits_blocks(X: HostRows, groups: QueryGroups, dtype: type[np.floating]) -> bool:
+    """Say whether whole queries make blocks that cost less than what X stores."""
+    longest = int(np.diff(groups.indptr).max(initial=0))
+    return suits_blocks(X) and longest * X.shape[1] * np.dtype(dtype).itemsize <= PANEL_BYTES
+
+
+def _top_hessian(
+    X: HostRows,
+    loss: SmoothEvaluation,
+    shift: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    dtype: type[np.floating],
+    n_threads: int,
+) -> Matrix:
+    """Compute it for pairs of the top, where even the longest query makes a block."""
+    sweep = loss.sweep
+    assert isinstance(sweep, _core.TopSweep)
+    Z = StandardizedRows(X, sweep, shift, scale, dtype)
+    blocks, long_queries = blocks_of_queries(loss.groups, _rows_of_block(Z))
+    blocks += [(query, query + 1) for query in long_queries]
+    product = np.zeros((X.shape[1], X.shape[1]))
+    with in_order(n_threads) as ordered:
+        for part in ordered(lambda queries: _block_product(Z, loss.groups, queries), blocks):
+            product += part
     symmetric: Matrix = product + product.T
     symmetric *= loss.curvature * sweep.half_laplacian_unit
     return symmetric
@@ -99,25 +130,30 @@ def _product_by_blocks(
 ) -> Matrix:
     """Return ``Z' N Z``."""
     d = Z.X.shape[1]
-    max_rows = int(np.clip(BLOCK_BYTES // (Z.itemsize * max(d, 1)), 256, 1 << 14))
-
-    def block_product(queries: tuple[int, int]) -> Floats:
-        first, last = (int(place) for place in loss.groups.indptr[list(queries)])
-        block = Z.gather((first, last))
-        moved = np.empty_like(block)
-        Z.sweep.half_laplacian(*queries, block, 0, d, moved)
-        return block.T @ moved
-
+    max_rows = _rows_of_block(Z)
     blocks, long_queries = blocks_of_queries(loss.groups, max_rows)
     product = np.zeros((d, d))
     with in_order(n_threads) as ordered:
-        for part in ordered(block_product, blocks):
+        for part in ordered(lambda queries: _block_product(Z, loss.groups, queries), blocks):
             product += part
         for query in long_queries:
             begin = int(loss.groups.indptr[query])
             of_query = int(n_levels[query])
             product += long_query_product(Z, query, begin, of_query, max_rows, ordered)
     return product
+
+
+def _rows_of_block(Z: StandardizedRows) -> int:
+    return int(np.clip(BLOCK_BYTES // (Z.itemsize * max(Z.X.shape[1], 1)), 256, 1 << 14))
+
+
+def _block_product(Z: StandardizedRows, groups: QueryGroups, queries: tuple[int, int]) -> Floats:
+    """Return what queries from first to last add to ``Z' N Z``."""
+    first, last = (int(place) for place in groups.indptr[list(queries)])
+    block = Z.gather((first, last))
+    moved = np.empty_like(block)
+    Z.sweep.half_laplacian(*queries, block, 0, block.shape[1], moved)
+    return block.T @ moved
 
 
 def core_sweep(loss: SmoothEvaluation) -> tuple[_core.Sweep, CorePairs]:

@@ -90,6 +90,9 @@ class Matrix(Protocol):
     def dot(self, w: Vector, n_threads: int = 1) -> Scores:
         """Return ``X @ w``, of shape (n_samples,)."""
 
+    def scores(self, w: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X @ w`` on the host."""
+
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Scores, Scores]:
         """Return ``X @ w``, and a bound of the rounding of each element."""
 

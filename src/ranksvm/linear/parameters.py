@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..names import COUNTINGS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from ..names import COUNTINGS, GAINS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from ..pairs.given import AnyPreferences
+from ..pairs.preferences import Preferences
+from ..pairs.top import Gains
 from ..threads import require_workers
 
 
@@ -34,6 +37,9 @@ class Parameters:
     tol: float = 1e-3
     epsilon: float = 0.0
     max_iter: int = 1000
+    gains: str = "exponential"
+    top: int = 30
+    n_rounds: int = 4
     n_threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -46,8 +52,35 @@ class Parameters:
         require_name("solver", self.solver, SOLVERS)
         require_name("counting", self.counting, COUNTINGS)
         require_count("max_iter", self.max_iter, 0)
+        require_name("gains", self.gains, GAINS)
+        require_count("top", self.top, 1)
+        require_count("n_rounds", self.n_rounds, 1)
         if self.n_threads is not None:
             require_workers("n_threads", self.n_threads)
+
+    @property
+    def gain(self) -> Gains:
+        """What labels are worth, where pairs weigh gains."""
+        return Gains(self.gains, int(self.top))
+
+    def weigh(self, preferences: AnyPreferences) -> AnyPreferences:
+        """Return preferences whose pairs weigh what they are to weigh, to begin with.
+
+        Raises
+        ------
+        ValueError
+            If they cannot.
+        """
+        by_gains = self.pair_weight in ("gain", "ndcg")
+        if not by_gains or not isinstance(preferences, Preferences):
+            return preferences.weighed(self.pair_weight)
+        if preferences.has_roles:
+            raise ValueError(
+                f"pair_weight={self.pair_weight!r} needs grades of relevance; times of events have "
+                "no gains"
+            )
+        by_gap = self.gain.by_gap(preferences)
+        return by_gap if self.pair_weight == "gain" else preferences
 
 
 def require_number(name: str, value: object, *, positive: bool) -> None:

@@ -57,7 +57,7 @@ class Fit:
         return FeatureWeights(self.columns, self.result.weights)
 
 
-def train(
+def train_once(
     X: Matrix,
     preferences: AnyPreferences,
     parameters: Parameters,
@@ -65,7 +65,7 @@ def train(
     w0: FeatureWeights | None = None,
     callback: Callback | None = None,
 ) -> Fit:
-    """Train a linear ranker.
+    """Train a linear ranker, in one round.
 
     Parameters
     ----------
@@ -152,10 +152,10 @@ def progress_of(parameters: Parameters, callback: Callback | None) -> Progress:
 
 
 def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters) -> Problem:
-    """Make training data ready for the solvers; the arguments are those of `train`."""
+    """Make training data ready for the solvers; the arguments are those of `train_once`."""
     n_threads = resolve_threads(parameters.n_threads)
     pairs, c, n_pairs = weighted_pairs(
-        preferences.weighed(parameters.pair_weight),
+        parameters.weigh(preferences),
         parameters,
         lambda which: X.pairs(which, parameters.counting, n_threads),
     )

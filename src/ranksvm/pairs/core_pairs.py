@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..lazy import cached_property
-from ..names import COUNTINGS, PAIR_WEIGHTS
+from ..names import COUNTINGS
 from .preferences import Preferences
 from .queries import QueryGroups
 from .sweeps import LastSweep
@@ -46,7 +46,7 @@ class CorePairs:
     ) -> None:
         if counting not in COUNTINGS:
             raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
-        if preferences.pair_weight not in PAIR_WEIGHTS:
+        if preferences.pair_weight not in (None, "gap"):
             raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
         self._preferences = preferences
         self.counting = counting

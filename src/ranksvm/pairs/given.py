@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from .columns import real_numbers
 from .preferences import Preferences
 from .queries import QueryGroups
+from .top import TopPreferences
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.uint32]
@@ -143,7 +144,7 @@ class GivenPreferences:
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-AnyPreferences: TypeAlias = Preferences | GivenPreferences
+AnyPreferences: TypeAlias = Preferences | GivenPreferences | TopPreferences
 
 
 def numbered(pair: int) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..linear.grid import solve_grid
 from ..linear.parameters import Parameters
+from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
 from ..solvers import Status
 from ..threads import resolve_threads
@@ -133,7 +134,9 @@ def _solve_fold(
     measure = runner.scorer(k)
     results: list[_Measured] = [(np.nan, np.nan, False)] * len(of_each)
     weights, score = None, np.nan
-    for place, result in solve_grid(problem, of_each, runner.stopped):
+    solutions = solve_grid(problem, of_each, runner.stopped)
+    some = runner.rows.some(fold[0])
+    for place, result in in_rounds(solutions, seen, some, of_each, runner.stopped):
         if result.weights is not weights:
             weights = result.weights
             score = measure(unseen.dot(weights, problem.objective.n_threads))

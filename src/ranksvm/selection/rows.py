@@ -80,7 +80,7 @@ class FoldedRows(ABC):
         if parameters.normalize == "documents":
             return 1.0
         by_documents = replace(parameters, C=1.0, normalize="documents")
-        preferences = self.preferences.weighed(parameters.pair_weight)
+        preferences = parameters.weigh(self.preferences)
         _, c, n_pairs = weighted_pairs(preferences, by_documents, host_pairs)
         return c if parameters.normalize is None else float(c * n_pairs)
 

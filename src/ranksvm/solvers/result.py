@@ -54,6 +54,8 @@ class Iteration:
     solver : str
     seconds : float
         Time since the start.
+    round : int
+        0 is the first, or the only one (`ranksvm.linear.rounds`).
     """
 
     iteration: int
@@ -65,6 +67,7 @@ class Iteration:
     n_passes: int
     solver: str
     seconds: float
+    round: int = 0
 
 
 Callback = Callable[[Iteration], object]
