@@ -14,6 +14,7 @@ from .options import (
     add_training,
     parameters_of,
     preferences_of,
+    prepared_rows,
     read_rows,
     say,
 )
@@ -21,7 +22,7 @@ from .options import (
 if TYPE_CHECKING:
     import argparse
 
-    from ..files.svmlight import SvmlightFile
+    from ..jobs.features import PreparedRows
     from ..linear.parameters import Parameters
     from ..pairs.preferences import Preferences
     from ..selection.cross_validation import CrossValidation
@@ -74,7 +75,6 @@ def add_command(commands: Any) -> None:
 
 def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
-    from ..jobs.rows import design_matrix, factors_of
     from ..jobs.training import warn_unless_converged
     from ..pairs.preferences import Preferences
     from ..plots import RegularizationCurveDisplay, save_figure
@@ -92,13 +92,11 @@ def _cv(args: argparse.Namespace) -> None:
     Cs = _grid(args.Cs)
     _check_outputs(args)
     data = read_rows(args)
-    X = design_matrix(data)
-    factors = factors_of(data, args.scale, X.columns)
-    X = X if factors is None else X.scaled(factors)
+    prepared = prepared_rows(args, data)
     preferences = preferences_of(args, data)
     if preferences is None:
         preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
-    rows = TrainingRows(X, preferences)
+    rows = TrainingRows(prepared.design_matrix(), preferences)
     of_each = rows.grid(Cs, parameters)
     folds = make_folds(args.folds, rows.y, rows.query)
     watched = sys.stderr.isatty() and not args.quiet
@@ -119,16 +117,20 @@ def _cv(args: argparse.Namespace) -> None:
     if result.advice is not None and not args.model:
         say(args, f"note: {result.advice}")
     if args.model:
-        _refit(args, data, preferences, of_each[best])
+        _refit(args, prepared, preferences, of_each[best])
 
 
 def _refit(
-    args: argparse.Namespace, data: SvmlightFile, preferences: Preferences, parameters: Parameters
+    args: argparse.Namespace,
+    prepared: PreparedRows,
+    preferences: Preferences,
+    parameters: Parameters,
 ) -> None:
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
 
-    fit, model = train_on_rows(data, parameters, preferences=preferences, scale=args.scale)
+    data = prepared.rows
+    fit, model = train_on_rows(data, parameters, preferences=preferences, prepared=prepared)
     save_model(model, args.model)
     say(args, summary(fit, data))
 
