@@ -8,7 +8,8 @@ CENSORING_WEIGHTS = (None, "uno", "uno_strata")
 SOLVERS = ("auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes")
 MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
 COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")
-SCALES = ("standard", "minmax", "maxabs")
+SCALES = ("standard", "minmax", "maxabs", "quantile", "query")
+FEATURES = {"nystroem": 300, "splines": 5}  # and how many components, or knots
 
 # The kernels that have names of their own everywhere, and the parameters of each.
 KERNELS = {

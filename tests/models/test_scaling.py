@@ -16,9 +16,9 @@ from ranksvm import RankSVM, RankSVMCV, dump_svmlight, load_model, save_model
 from ranksvm.cli import main
 from ranksvm.files.svmlight import CsrArrays, read_svmlight
 from ranksvm.models.scaling import scale_factors
-from ranksvm.names import SCALES
 
-SCALERS = dict(zip(SCALES, [StandardScaler, MinMaxScaler, MaxAbsScaler], strict=True))
+SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
+SCALES = sorted(SCALERS)
 
 
 @st.composite

@@ -15,6 +15,7 @@ from .options import (
     add_training,
     parameters_of,
     preferences_of,
+    prepared_rows,
     read_rows,
     say,
 )
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ..files.svmlight import SvmlightFile
+    from ..jobs.features import PreparedRows
     from ..linear.design_matrix import DesignMatrix
     from ..linear.parameters import Parameters
     from ..pairs.given import AnyPreferences
@@ -84,7 +86,6 @@ def add_command(commands: Any) -> None:
 
 def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
-    from ..jobs.rows import design_matrix, factors_of
     from ..jobs.training import warn_unless_converged
     from ..plots import RegularizationCurveDisplay, save_figure
     from ..progress import FitCounter
@@ -95,10 +96,8 @@ def _cv(args: argparse.Namespace) -> None:
     Cs, cv = _grid(args.Cs), _number_of_folds(args)
     _check_outputs(args)
     data = read_rows(args)
-    X = design_matrix(data)
-    factors = factors_of(data, args.scale, X.columns)
-    X = X if factors is None else X.scaled(factors)
-    rows = _folded(args, data, X)
+    prepared = prepared_rows(args, data)
+    rows = _folded(args, data, prepared.design_matrix())
     of_each = rows.grid(Cs, parameters)
     folds = rows.folds(cv)
     watched = sys.stderr.isatty() and not args.quiet
@@ -119,7 +118,7 @@ def _cv(args: argparse.Namespace) -> None:
     if result.advice is not None and not args.model:
         say(args, f"note: {result.advice}")
     if args.model:
-        _refit(args, data, rows.preferences, of_each[best])
+        _refit(args, prepared, rows.preferences, of_each[best])
 
 
 def _measured(args: argparse.Namespace) -> str:
@@ -163,14 +162,15 @@ def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> Fo
 
 def _refit(
     args: argparse.Namespace,
-    data: SvmlightFile,
+    prepared: PreparedRows,
     preferences: AnyPreferences,
     parameters: Parameters,
 ) -> None:
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
 
-    fit, model = train_on_rows(data, parameters, preferences=preferences, scale=args.scale)
+    data = prepared.rows
+    fit, model = train_on_rows(data, parameters, preferences=preferences, prepared=prepared)
     save_model(model, args.model)
     say(args, summary(fit, data))
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..files.svmlight import SvmlightFile
+    from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
     from ..models import Model
@@ -101,13 +102,34 @@ def add_training(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how features are scaled for training."""
+    """Add the options that say what is done to features for training."""
     parser.add_argument(
         "--scale",
         choices=SCALES,
         help="train on features divided by their standard deviation, range or greatest absolute "
-        "value in DATA; MODEL is for the features as they are (default: no)",
+        "value in DATA, by their quantiles there, or from 0 to 1 within each query; MODEL is for "
+        "the features as they are (default: no)",
     )
+    parser.add_argument(
+        "--features",
+        metavar="KIND[:N]",
+        help="train on others made of the scaled features: nystroem, N components of the kernel "
+        "rbf (default: 300, and --scale standard), or splines, a curve of N knots for each "
+        "feature (default: 5)",
+    )
+
+
+def prepared_rows(
+    args: argparse.Namespace, rows: SvmlightFile, max_memory: float = 4e9
+) -> PreparedRows:
+    """Do to rows what the options of `add_scale` ask for."""
+    from ..jobs.features import Features, prepared
+
+    features = None if args.features is None else Features.parse(args.features)
+    found = prepared(rows, args.scale, features, max_memory)
+    if found.note is not None:
+        say(args, found.note)
+    return found
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +154,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=4e9,
         metavar="BYTES",
-        help="that kernel values may take (default: 4e9)",
+        help="that kernel values, or sparse features made dense, may take (default: 4e9)",
     )
 
 

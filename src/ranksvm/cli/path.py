@@ -55,7 +55,7 @@ def add_command(commands: Any) -> None:
         "--scale",
         choices=SCALES,
         help="use features divided by their standard deviation, range or greatest absolute value "
-        "in DATA (default: no)",
+        "in DATA, by their quantiles there, or from 0 to 1 within each query (default: no)",
     )
     path.add_argument(
         "--validation", type=Input, metavar="FILE", help="SVMlight file to choose lambda by"
@@ -74,11 +74,13 @@ def add_command(commands: Any) -> None:
 
 
 def _path(args: argparse.Namespace) -> None:
+    import numpy as np
+
     from ..estimators.regularization_path import regularization_path
     from ..files.table import check_table, save_table
-    from ..jobs.rows import factors_of, widened
+    from ..jobs.features import mapped, scale_map
+    from ..jobs.rows import widened
     from ..kernel.kernels import Kernel
-    from ..models.scaling import multiplied
     from ..plots import check_picture
     from ..selection.scoring import check_scoring
 
@@ -92,8 +94,9 @@ def _path(args: argparse.Namespace) -> None:
     validation = _validation_rows(args, rows) if args.validation else None
     if rows.cost is not None:
         raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
-    factors = factors_of(rows, args.scale)
-    X = multiplied(rows.X, factors)
+    scaling = scale_map(rows, args.scale, args.max_memory)
+    maps = [] if scaling is None else [scaling]
+    X = mapped(rows.X, rows.qid, maps, args.max_memory)
     path = regularization_path(
         X,
         rows.labels,
@@ -107,7 +110,9 @@ def _path(args: argparse.Namespace) -> None:
     )
     scores = None
     if validation is not None:
-        features = multiplied(widened(validation.X, rows.X), factors)
+        is_sparse = not isinstance(rows.X, np.ndarray)
+        features = widened(validation.X, rows.n_features, is_sparse)
+        features = mapped(features, validation.qid, maps, args.max_memory)
         scores = _scores(path, features, validation, args.metric)
     sys.stdout.write(_shown(path, scores, args.metric))
     say(

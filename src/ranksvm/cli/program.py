@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .options import (
     Input,
@@ -24,10 +24,16 @@ from .options import (
     kernel_of,
     parameters_of,
     preferences_of,
+    prepared_rows,
     read_rows,
     require_distinct_files,
     say,
 )
+
+if TYPE_CHECKING:
+    from ..files.svmlight import SvmlightFile
+    from ..jobs.features import PreparedRows
+    from ..kernel.kernels import Kernel
 
 
 class _Parser(argparse.ArgumentParser):
@@ -142,6 +148,8 @@ def _train(args: argparse.Namespace) -> None:
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
     if kernel is not None and args.device != "cpu":
         raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
+    if kernel is not None:
+        _require_linear(args)
     check_output(args.model)
     if args.plot:
         from ..plots import check_picture
@@ -154,7 +162,7 @@ def _train(args: argparse.Namespace) -> None:
         parameters,
         preferences=preferences_of(args, rows),
         kernel=kernel,
-        scale=args.scale,
+        prepared=_prepared(args, rows, kernel),
         device=args.device,
         max_memory=args.max_memory,
         callback=IterationTable() if shown else None,
@@ -166,6 +174,26 @@ def _train(args: argparse.Namespace) -> None:
         from ..plots import ConvergenceDisplay, save_figure
 
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
+
+
+def _prepared(args: argparse.Namespace, rows: SvmlightFile, kernel: Kernel | None) -> PreparedRows:
+    from ..jobs.features import PreparedRows
+
+    if kernel is None:
+        return prepared_rows(args, rows, args.max_memory)
+    return PreparedRows(rows, args.scale)
+
+
+def _require_linear(args: argparse.Namespace) -> None:
+    """Refuse, for a kernel, what only a linear model does with features."""
+    option = f"--features {args.features}" if args.features is not None else None
+    if args.scale in ("quantile", "query"):
+        option = f"--scale {args.scale}"
+    if option is not None:
+        raise ValueError(
+            f"{option} is for the linear ranker: leave out --kernel; --features nystroem has a "
+            "kernel at linear cost"
+        )
 
 
 def _predict(args: argparse.Namespace) -> None:

@@ -16,6 +16,8 @@ from ..models import Model
 from ..models.scaling import scale_factors
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from ..linear.matrix import Matrix
 
 Vector = NDArray[np.float64]
@@ -40,27 +42,31 @@ def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
     return DesignMatrix.from_array(rows.features)
 
 
-def matrix_on(device: str, rows: SvmlightFile) -> Matrix:
-    """Do the same on a device, as `RankSVM` names it."""
+def matrix_on(device: str, rows: SvmlightFile | NDArray[np.float64] | csr_matrix) -> Matrix:
+    """Do the same, also for arrays and matrices, on a device, as `RankSVM` names it."""
     if device == "cpu":
-        return design_matrix(rows)
+        if isinstance(rows, SvmlightFile):
+            return design_matrix(rows)
+        return DesignMatrix.from_array(rows)
     from ..arrays import placement
 
-    return placement.design_matrix(rows.X, device)
+    return placement.design_matrix(rows.X if isinstance(rows, SvmlightFile) else rows, device)
 
 
-def widened(X: Any, like: Any) -> Any:
-    """Return rows with all features of others, zero where they end before.
+def widened(X: Any, n_features: int, sparse: bool = False) -> Any:
+    """Return rows with so many features, zero where they end before.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, at most n_features)
-    like : ndarray or CSR matrix of shape (n_others, n_features)
+    n_features : int
+    sparse : bool, default=False
+        Make rows sparse that lack features.
     """
-    n_rows, n_features = X.shape[0], like.shape[1]
+    n_rows = X.shape[0]
     if X.shape[1] == n_features:
         return X
-    if isinstance(X, np.ndarray) and isinstance(like, np.ndarray):
+    if isinstance(X, np.ndarray) and not sparse:
         return np.pad(X, [(0, 0), (0, n_features - X.shape[1])])
     from scipy.sparse import csr_matrix
 

@@ -9,6 +9,7 @@ from ..files.svmlight import SvmlightFile
 from ..linear.occurring import IN_SCORING
 from ..models import LinearModel, Model
 from ..pairs.given import GivenPreferences
+from .features import require_queries
 from .rows import design_matrix, widened
 
 Vector = NDArray[np.float64]
@@ -17,14 +18,21 @@ Vector = NDArray[np.float64]
 def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     """Score rows that fit the model; features that they end before are zero.
 
+    Rows without queries are refused by a model that maps features within queries.
+
     Returns
     -------
     ndarray of shape (n_rows,)
     """
+    if isinstance(model, LinearModel) and model.maps:
+        if model.needs_queries:
+            require_queries(rows)
+        return model.predict(widened(rows.X, model.n_features), n_threads, qid=rows.qid)
     if isinstance(model, LinearModel):
         X = design_matrix(rows, IN_SCORING)
         return X.dot(model.weights.at(X.columns), n_threads)
-    return model.predict(widened(rows.X, model.support_vectors), n_threads)
+    is_sparse = not isinstance(model.support_vectors, np.ndarray)
+    return model.predict(widened(rows.X, model.n_features, is_sparse), n_threads)
 
 
 def performance(

@@ -17,8 +17,9 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
+from .features import PreparedRows
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of, matrix_on
+from .rows import Vector, factors_of
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -30,7 +31,7 @@ def train_on_rows(
     *,
     preferences: AnyPreferences | None = None,
     kernel: Kernel | None = None,
-    scale: str | None = None,
+    prepared: PreparedRows | None = None,
     device: str = "cpu",
     max_memory: float = 4e9,
     callback: Callback | None = None,
@@ -46,9 +47,9 @@ def train_on_rows(
         By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
         The linear ranker by default.
-    scale : {"standard", "minmax", "maxabs"}, optional
-        What features are divided by first: see `ranksvm.models.scaling.scale_factors`. The model is
-        for the features as they are.
+    prepared : PreparedRows, optional
+        The same rows, with what is done to their features first; for a kernel, what multiplies
+        them (`ranksvm.models.scaling.scale_factors`). The model is for the features as they are.
     device : str, default="cpu"
         As for `RankSVM`; kernels are computed on the CPU.
     max_memory : float, default=4e9
@@ -66,44 +67,36 @@ def train_on_rows(
     Raises
     ------
     ValueError
-        As `RankSVM.fit` and `KernelRankSVM.fit`, or if a feature cannot be scaled.
+        As `RankSVM.fit` and `KernelRankSVM.fit`, if a feature cannot be scaled, or if features are
+        mapped for a kernel.
     """
     fit: Fit
     model: Model
     if preferences is None:
         preferences = Preferences.from_labels(rows.labels, rows.qid, rows.cost)
+    prepared = PreparedRows(rows) if prepared is None else prepared
     if kernel is None:
-        fit, model = _train_linear(rows, preferences, parameters, scale, device, callback)
+        fit, model = _train_linear(prepared, preferences, parameters, device, callback)
     else:
-        factors = factors_of(rows, scale)
+        factors = factors_of(rows, prepared.scale)
         fit, model = _train_kernel(
             rows, preferences, parameters, factors, kernel, max_memory, callback, note
         )
     warn_unless_converged(fit.shortfall)
-    described = vars(parameters) if scale is None else {**vars(parameters), "scale": scale}
+    described = {**vars(parameters), **prepared.parameters}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
 
 
 def _train_linear(
-    rows: SvmlightFile,
+    prepared: PreparedRows,
     preferences: AnyPreferences,
     parameters: Parameters,
-    scale: str | None,
     device: str,
     callback: Callback | None,
 ) -> tuple[Fit, LinearModel]:
-    X = matrix_on(device, rows)
-    factors = factors_of(rows, scale, X.columns)
-    fit = train(
-        X if factors is None else X.scaled(factors),
-        preferences,
-        parameters,
-        callback=callback,
-    )
-    weights = fit.weights
-    if factors is not None:
-        weights = replace(weights, values=factors * weights.values)
-    return fit, LinearModel(weights)
+    X, factors = prepared.matrix(device)
+    fit = train(X, preferences, parameters, callback=callback)
+    return fit, prepared.model(fit.weights, factors)
 
 
 def _train_kernel(

@@ -108,8 +108,8 @@ def require_room(n_rows: int, n_columns: int, what: str, max_memory: float) -> N
     needed = 8.0 * n_rows * n_columns
     if needed > max_memory:
         raise ValueError(
-            f"{what} of {n_rows:,} rows take {needed / 1e9:.3g} GB, more than the "
-            f"{max_memory / 1e9:.3g} GB of max_memory: use fewer rows or features, or raise it"
+            f"{what} take {needed / 1e9:.3g} GB, for {n_rows:,} times {n_columns:,} numbers, more "
+            f"than max_memory={max_memory:.3g}: use fewer rows or features, or raise it"
         )
 
 
@@ -118,7 +118,7 @@ def densified(X: Any, max_memory: float) -> Matrix:
     if not is_sparse(X):
         return X  # type: ignore[no-any-return]
     n_rows, n_columns = X.shape
-    what = f"the {n_columns:,} features, dense since zero does not stay zero,"
+    what = f"the {n_columns:,} features, dense where zero does not stay zero,"
     require_room(n_rows, n_columns, what, max_memory)
     dense: Matrix = X.toarray()
     return dense

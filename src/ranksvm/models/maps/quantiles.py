@@ -17,7 +17,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, is_sparse, require_ascending
+from .base import (
+    MAX_MEMORY,
+    FeatureMap,
+    Matrix,
+    Vector,
+    densified,
+    is_sparse,
+    require_ascending,
+    require_room,
+)
 
 N_QUANTILES = 1000
 _SAMPLED_ROWS = 10_000
@@ -54,14 +63,22 @@ class QuantileMap(FeatureMap):
         require_ascending(self.quantiles, "quantiles")
 
     @classmethod
-    def fitted(cls, X: Any) -> QuantileMap:
+    def fitted(cls, X: Any, *, max_memory: float = MAX_MEMORY) -> QuantileMap:
         """Return the map of rows, of 10,000 drawn from them if there are more; zero stays zero.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n_samples, n_features)
+        max_memory : float, default=4e9
+            Bytes that the quantiles may take.
+
+        Raises
+        ------
+        ValueError
+            If they take more.
         """
         n_samples = X.shape[0]
+        require_room(min(N_QUANTILES, n_samples), X.shape[1], "the quantiles", max_memory)
         if n_samples > _SAMPLED_ROWS:
             chosen = np.random.default_rng(0).choice(n_samples, _SAMPLED_ROWS, replace=False)
             X = X[np.sort(chosen)]

@@ -1,0 +1,191 @@
+"""Rows of files as linear models are to see them: scaled, and as features of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..files.source import DataError
+from ..files.svmlight import SvmlightFile
+from ..linear.design_matrix import DesignMatrix
+from ..linear.occurring import FeatureWeights
+from ..models import LinearModel
+from ..models.maps import AffineMap, FeatureMap, NystroemMap, QuantileMap, QueryMap, SplineMap
+from ..models.maps.base import MAX_MEMORY
+from ..names import FEATURES
+from .rows import Vector, factors_of, matrix_on
+
+if TYPE_CHECKING:
+    from ..linear.matrix import Matrix
+
+
+class Features(NamedTuple):
+    """Features to make of those of a file: "nystroem" components, or "splines" with knots."""
+
+    kind: str
+    size: int
+
+    @classmethod
+    def parse(cls, text: str) -> Features:
+        """Read ``nystroem``, ``nystroem:300``, ``splines`` or ``splines:5``.
+
+        Raises
+        ------
+        ValueError
+            If it is none of these.
+        """
+        kind, colon, size = text.partition(":")
+        least = 2 if kind == "splines" else 1
+        if kind not in FEATURES or (colon and not (size.isdecimal() and least <= int(size))):
+            raise ValueError(
+                "--features must be nystroem or splines, perhaps with how many components, or "
+                f"with knots from 2 on, after a colon, such as nystroem:300; not {text!r}"
+            )
+        return cls(kind, int(size) if colon else FEATURES[kind])
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.size}"
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """The rows of a file, and what is done to their features before a linear model weighs them.
+
+    Attributes
+    ----------
+    rows : SvmlightFile
+    scale : str or None
+        As `ranksvm.names.SCALES` lists them.
+    features : Features or None
+    maps : tuple of FeatureMap
+        Where scaling does not go into the weights.
+    mapped : ndarray or CSR matrix of shape (n_rows, n_weights), or None
+        What the maps make of the rows; None without maps.
+    """
+
+    rows: SvmlightFile
+    scale: str | None = None
+    features: Features | None = None
+    maps: tuple[FeatureMap, ...] = ()
+    mapped: Any = None
+
+    def matrix(self, device: str = "cpu") -> tuple[Matrix, Vector | None]:
+        """Return the matrix to train on, and what its columns have been multiplied by, if at all.
+
+        Parameters
+        ----------
+        device : str, default="cpu"
+            As for `RankSVM`.
+        """
+        if self.maps:
+            return matrix_on(device, self.mapped), None
+        X = matrix_on(device, self.rows)
+        factors = factors_of(self.rows, self.scale, X.columns)
+        return (X if factors is None else X.scaled(factors)), factors
+
+    def design_matrix(self) -> DesignMatrix:
+        """Return the matrix on the host."""
+        X, _ = self.matrix()
+        assert isinstance(X, DesignMatrix)
+        return X
+
+    def model(self, weights: FeatureWeights, factors: Vector | None) -> LinearModel:
+        """Return the model of weights that were trained with what `matrix` returned."""
+        if factors is not None:
+            weights = FeatureWeights(weights.columns, factors * weights.values)
+        return LinearModel(weights, maps=self.maps)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What there is to say of it beside the parameters of training."""
+        given = {"scale": self.scale, "features": self.features}
+        return {name: str(value) for name, value in given.items() if value is not None}
+
+    @property
+    def note(self) -> str | None:
+        """What to say of rows that were sparse and are dense."""
+        if not isinstance(self.mapped, np.ndarray) or isinstance(self.rows.X, np.ndarray):
+            return None
+        return (
+            f"note: the features are dense once they are mapped, {self.mapped.nbytes / 1e9:.2g} GB"
+        )
+
+
+def prepared(
+    rows: SvmlightFile,
+    scale: str | None = None,
+    features: Features | None = None,
+    max_memory: float = MAX_MEMORY,
+) -> PreparedRows:
+    """Fit maps to rows, and map them.
+
+    Parameters
+    ----------
+    rows : SvmlightFile
+    scale : str, optional
+        One of `ranksvm.names.SCALES`; "standard" by default where features are those of a kernel.
+    features : Features, optional
+    max_memory : float, default=4e9
+        Bytes that what is made dense may take.
+
+    Raises
+    ------
+    ValueError
+        If they take more, or a feature cannot be scaled.
+    DataError
+        If rows without queries are to be scaled within them.
+    """
+    if features is not None and features.kind == "nystroem":
+        scale = scale or "standard"
+    if features is None and scale not in ("quantile", "query"):
+        return PreparedRows(rows, scale)
+    scaling = scale_map(rows, scale, max_memory)
+    X = rows.X.astype(np.float64, copy=False)
+    maps = [] if scaling is None else [scaling]
+    X = mapped(X, rows.qid, maps, max_memory)
+    if features is not None:
+        made = _features_map(X, features)
+        maps.append(made)
+        X = mapped(X, rows.qid, [made], max_memory)
+    return PreparedRows(rows, scale, features, tuple(maps), X)
+
+
+def scale_map(
+    rows: SvmlightFile, scale: str | None, max_memory: float = MAX_MEMORY
+) -> FeatureMap | None:
+    """Return the map that brings the features of rows to a scale; None for none."""
+    if scale is None:
+        return None
+    if scale == "quantile":
+        return QuantileMap.fitted(rows.X, max_memory=max_memory)
+    if scale == "query":
+        require_queries(rows)
+        return QueryMap(rows.n_features)
+    factors = factors_of(rows, scale)
+    assert factors is not None
+    return AffineMap(np.zeros(len(factors)), factors)
+
+
+def require_queries(rows: SvmlightFile) -> None:
+    """Refuse to scale rows without queries within them."""
+    if rows.qid is None:
+        raise DataError(
+            f"{rows.name} has no qids, within which features are to be scaled: give them, or train "
+            "with --scale minmax"
+        )
+
+
+def mapped(X: Any, qid: Any, maps: Sequence[FeatureMap], max_memory: float = MAX_MEMORY) -> Any:
+    """Return what maps make of rows, one after the other."""
+    for one in maps:
+        X = one.apply(X, qid, max_memory=max_memory)
+    return X
+
+
+def _features_map(X: Any, features: Features) -> FeatureMap:
+    if features.kind == "nystroem":
+        return NystroemMap.fitted(X, features.size)
+    return SplineMap.fitted(X, features.size)
