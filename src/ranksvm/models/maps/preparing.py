@@ -1,0 +1,114 @@
+"""Maps of features that are fitted to rows: their scale, and features of another kind."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...names import FEATURES, SCALES
+from ..scaling import scale_factors
+from .affine import AffineMap
+from .base import MAX_MEMORY, FeatureMap
+from .nystroem import NystroemMap
+from .quantiles import QuantileMap
+from .queries import QueryMap
+from .splines import SplineMap
+
+
+class Features(NamedTuple):
+    """Features to make of others: "nystroem" components, or "splines" with knots."""
+
+    kind: str
+    size: int
+
+    @classmethod
+    def parse(cls, text: str) -> Features:
+        """Read ``nystroem``, ``nystroem:300``, ``splines`` or ``splines:5``.
+
+        Raises
+        ------
+        ValueError
+            If it is none of these.
+        """
+        kind, colon, size = str(text).partition(":")
+        least = 2 if kind == "splines" else 1
+        if kind not in FEATURES or (colon and not (size.isdecimal() and least <= int(size))):
+            raise ValueError(
+                "features must be nystroem or splines, perhaps with how many components, or with "
+                f"knots from 2 on, after a colon, such as nystroem:300; not {text!r}"
+            )
+        return cls(kind, int(size) if colon else FEATURES[kind])
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.size}"
+
+
+def require_scale(scale: str | None) -> None:
+    """Refuse what is no scale."""
+    if scale is not None and scale not in SCALES:
+        raise ValueError(f"scale must be None or one of {', '.join(SCALES)}, not {scale!r}")
+
+
+class MappedRows(NamedTuple):
+    """Rows as a linear model weighs them, and what made them so."""
+
+    X: Any
+    maps: tuple[FeatureMap, ...] = ()
+
+
+def mapped_rows(
+    X: Any,
+    qid: ArrayLike | None,
+    scale: str | None = None,
+    features: Features | None = None,
+    max_memory: float = MAX_MEMORY,
+    **naming: Any,
+) -> MappedRows:
+    """Fit maps to rows, and map them.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    qid : array-like of shape (n_samples,) or None
+    scale : str, optional
+        One of `ranksvm.names.SCALES`; "standard" by default where features are those of a kernel.
+    features : Features, optional
+    max_memory : float, default=4e9
+        Bytes that what is made dense may take.
+    **naming
+        As for `ranksvm.models.scaling.scale_factors`.
+
+    Raises
+    ------
+    ValueError
+        If they take more, a feature cannot be scaled, or there are no queries to scale within.
+    """
+    if features is not None and features.kind == "nystroem":
+        scale = scale or "standard"
+    if scale is None and features is None:
+        return MappedRows(X)
+    X = X.astype(np.float64, copy=False)
+    maps: list[FeatureMap] = []
+    if scale is not None:
+        maps.append(scale_map(X, qid, scale, max_memory, **naming))
+        X = maps[0].apply(X, qid, max_memory=max_memory)
+    if features is not None:
+        fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
+        maps.append(fitted(X, features.size))
+        X = maps[-1].apply(X, qid, max_memory=max_memory)
+    return MappedRows(X, tuple(maps))
+
+
+def scale_map(
+    X: Any, qid: ArrayLike | None, scale: str, max_memory: float = MAX_MEMORY, **naming: Any
+) -> FeatureMap:
+    """Return the map that brings the features of rows to a scale; see `mapped_rows`."""
+    if scale == "quantile":
+        return QuantileMap.fitted(X, max_memory=max_memory)
+    if scale == "query":
+        if qid is None:
+            raise ValueError("scale='query' scales within queries: give qid, or scale='minmax'")
+        return QueryMap(X.shape[1])
+    return AffineMap(np.zeros(X.shape[1]), scale_factors(X, scale, **naming))

@@ -1,0 +1,116 @@
+"""Variants of a ranker that compete in a cross-validation, each for many values of C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from ..linear.parameters import Parameters
+from ..models.maps.preparing import Features, require_scale
+
+ParamGrid: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+OF_TRAINING = (
+    "loss",
+    "pair_weight",
+    "gains",
+    "top",
+    "n_rounds",
+    "normalize",
+    "solver",
+    "counting",
+    "tol",
+    "max_iter",
+)
+OF_FEATURES = ("scale", "features")
+# Few, cheap and unlike each other: on no two sets of data does the same one win.
+AUTO: ParamGrid = (
+    {"scale": ["standard"], "pair_weight": [None, "ndcg"]},
+    {"scale": ["quantile"], "pair_weight": ["ndcg"]},
+    {"scale": ["quantile"], "features": ["nystroem"], "pair_weight": ["ndcg"]},
+)
+N_AUTO = 7  # values of C
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is tried together, and for which C.
+
+    Attributes
+    ----------
+    settings : dict
+        By name, what differs from the ranker as it is given.
+    Cs : int or array-like
+        Values of C, or how many.
+    """
+
+    settings: Mapping[str, Any]
+    Cs: int | ArrayLike
+
+    def parameters(self, given: Parameters) -> Parameters:
+        """Return what to train with, for whatever C."""
+        training = {name: self.settings[name] for name in OF_TRAINING if name in self.settings}
+        return replace(given, **training)
+
+    @property
+    def scale(self) -> str | None:
+        """How features are scaled first."""
+        scale: str | None = self.settings.get("scale")
+        return scale
+
+    @property
+    def features(self) -> Features | None:
+        """Which features are made of those of X."""
+        text = self.settings.get("features")
+        return None if text is None else Features.parse(text)
+
+
+def variants_of(param_grid: ParamGrid | str | None, Cs: int | ArrayLike) -> list[Variant]:
+    """Return the variants of a grid, in the order in which scikit-learn's ``ParameterGrid`` does.
+
+    Parameters
+    ----------
+    param_grid : dict of list, list of such, "auto" or None
+        For each name, the values to try: all combinations. "C" takes the place of `Cs`. None is the
+        ranker as it is.
+    Cs : int or array-like
+
+    Raises
+    ------
+    ValueError
+        If a name or a value is none.
+    """
+    if param_grid is None:
+        return [Variant({}, Cs)]
+    if isinstance(param_grid, str):
+        if param_grid != "auto":
+            raise ValueError(
+                f"param_grid must give lists of values by name, or be 'auto', not {param_grid!r}"
+            )
+        return variants_of(AUTO, Cs)
+    from sklearn.model_selection import ParameterGrid
+
+    grids = [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
+    variants = []
+    for grid in grids:
+        others = {name: values for name, values in grid.items() if name != "C"}
+        for settings in ParameterGrid(others):
+            variants.append(Variant(settings, grid.get("C", Cs)))
+            _check(variants[-1])
+    if not variants:
+        raise ValueError("param_grid is empty: there is nothing to choose from")
+    return variants
+
+
+def _check(variant: Variant) -> None:
+    """Refuse names that there are none of, and values that are none of theirs."""
+    names = ("C", *OF_TRAINING, *OF_FEATURES)
+    unknown = [name for name in variant.settings if name not in names]
+    if unknown:
+        raise ValueError(f"param_grid may have {', '.join(names)}, not {unknown[0]!r}")
+    variant.parameters(Parameters())
+    require_scale(variant.scale)
+    _ = variant.features
