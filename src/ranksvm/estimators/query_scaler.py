@@ -21,8 +21,8 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     With :math:`\min_q` and :math:`\max_q` over the rows of the query q of row i,
     :math:`x_{ik}` becomes :math:`(x_{ik} - \min_q) / (\max_q - \min_q)`, and 0 where all of them
-    are equal. Nothing is learnt from the rows of a fit: those of each query scale themselves, and all
-    rows that compete must be given together.
+    are equal. Nothing is learnt from the rows of a fit: those of each query scale themselves, and
+    all rows that compete must be given together.
 
     With metadata routing enabled, `qid` reaches every method of the scaler in a pipeline without
     further requests. Sparse rows stay sparse, unless a value is negative.
