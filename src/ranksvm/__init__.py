@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
     from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV as KernelRankSVMPathCV
     from .estimators.kernel_survival_svm import KernelSurvivalSVM as KernelSurvivalSVM
+    from .estimators.query_scaler import QueryScaler as QueryScaler
     from .estimators.rank_svm import RankSVM as RankSVM
     from .estimators.rank_svm_cv import RankSVMCV as RankSVMCV
     from .estimators.regularization_path import regularization_path as regularization_path
@@ -47,6 +48,7 @@ _HOMES = {
     "KernelRankSVMPathCV": "estimators.kernel_rank_svm_path_cv",
     "KernelSurvivalSVM": "estimators.kernel_survival_svm",
     "LinearModel": "models",
+    "QueryScaler": "estimators.query_scaler",
     "RankSVM": "estimators.rank_svm",
     "RankSVMCV": "estimators.rank_svm_cv",
     "RankSVMGrid": "linear.grid",

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from ..models import Model
+
 _SCORES = "SCORES|MODEL"
 
 
@@ -25,6 +27,7 @@ def add_command(commands: Any) -> None:
     )
     kinds = plot.add_subparsers(metavar="KIND", dest="kind", required=True)
     _add_coefficients(kinds)
+    _add_effects(kinds)
     _add_scores(kinds)
     _add_ndcg(kinds)
     _add_queries(kinds)
@@ -43,6 +46,23 @@ def _add_coefficients(kinds: Any) -> None:
         metavar="DATA",
         help="multiply each by the standard deviation of its feature in these rows, so that they "
         "compare",
+    )
+    add_common(parser)
+
+
+def _add_effects(kinds: Any) -> None:
+    shows = "what each feature of a linear model adds to a score, by its value"
+    parser = _add(kinds, "effects", _effects, shows)
+    parser.add_argument("model", type=Input, metavar="MODEL")
+    _add_out(parser)
+    parser.add_argument(
+        "-n", type=_count, default=6, metavar="N", help="how many to draw (default: 6)"
+    )
+    parser.add_argument(
+        "--data",
+        type=Input,
+        metavar="DATA",
+        help="rows whose values are marked; models of quantiles or splines can do without",
     )
     add_common(parser)
 
@@ -125,14 +145,40 @@ def _coefficients(args: argparse.Namespace) -> None:
 
     _check_out(args.out)
     model = linear_model_of(load_model(args.model), args.model)
-    first = 0 if model.training.get("zero_based") is True else 1
     deviation = None
     if args.data is not None:
         rows = read_rows(args, model, rank=False)
         deviation = feature_deviations(rows.X, model.n_features)
-    names = model.feature_names or range(first, first + model.n_features)
-    display = CoefficientsDisplay(model.weights, names, deviation=deviation)
+    display = CoefficientsDisplay(model.weights, _feature_names(model), deviation=deviation)
     _save(display.plot(n_shown=args.n), args)
+
+
+def _effects(args: argparse.Namespace) -> None:
+    from ..files.model import load_model
+    from ..jobs.features import require_queries
+    from ..jobs.rows import widened
+    from ..models import LinearModel
+    from ..plots import FeatureEffectDisplay
+
+    _check_out(args.out)
+    model = load_model(args.model)
+    X = qid = None
+    if args.data is not None:
+        rows = read_rows(args, model, rank=False)
+        if isinstance(model, LinearModel) and model.needs_queries:
+            require_queries(rows)
+        X, qid = widened(rows.X, model.n_features), rows.qid
+    names = _feature_names(model)
+    _save(
+        FeatureEffectDisplay.from_estimator(model, X, qid=qid, feature_names=names, n_shown=args.n),
+        args,
+    )
+
+
+def _feature_names(model: Model) -> Sequence[str | int]:
+    """Return the names of features, or their numbers as files count them."""
+    first = 0 if model.training.get("zero_based") is True else 1
+    return model.feature_names or range(first, first + model.n_features)
 
 
 def _scores(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from .boundary import BoundaryDisplay
 from .coefficients import CoefficientsDisplay
 from .convergence import ConvergenceDisplay
+from .effects import FeatureEffectDisplay
 from .figures import check_picture, save_figure
 from .kaplan_meier import KaplanMeierDisplay
 from .kernel_path import PathScoreDisplay, RegularizationPathDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "BoundaryDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
+    "FeatureEffectDisplay",
     "KaplanMeierDisplay",
     "MetricAtKDisplay",
     "PathScoreDisplay",

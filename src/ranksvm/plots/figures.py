@@ -39,6 +39,21 @@ def new_column(heights: Sequence[float], height: float) -> list[Any]:
     height : float
         Of the figure, in inches.
     """
+    return _new_axes((6.4, height), len(heights), 1, sharex=True, height_ratios=heights)
+
+
+def new_grid(n_axes: int, n_columns: int = 3) -> list[Any]:
+    """Return axes of a new figure, row by row, with one vertical axis, as `new_axes`."""
+    n_columns = min(n_columns, n_axes)
+    n_rows = -(-n_axes // n_columns)
+    size = 2.8 * n_columns, 2.4 * n_rows
+    axes = _new_axes(size, n_rows, n_columns, sharey=True)
+    for spare in axes[n_axes:]:
+        spare.remove()
+    return axes[:n_axes]
+
+
+def _new_axes(size: tuple[float, float], n_rows: int, n_columns: int, **kwargs: Any) -> list[Any]:
     try:
         from cycler import cycler
         from matplotlib.figure import Figure
@@ -46,11 +61,11 @@ def new_column(heights: Sequence[float], height: float) -> list[Any]:
         raise ImportError(
             "plots need matplotlib; install it with: pip install 'ranksvm[plot]'"
         ) from error
-    figure = Figure(figsize=(6.4, height), layout="constrained")
-    column = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
-    for axes in column[:, 0]:
+    figure = Figure(figsize=size, layout="constrained")
+    found = figure.subplots(n_rows, n_columns, squeeze=False, **kwargs)
+    for axes in found.flat:
         axes.set_prop_cycle(cycler(color=_COLORS))
-    return list(column[:, 0])
+    return list(found.flat)
 
 
 def count_curves(ax: Any) -> int:

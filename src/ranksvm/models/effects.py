@@ -1,0 +1,126 @@
+r"""What each feature adds to a score.
+
+Where every map acts on single features, scores are :math:`\sum_k f_k(x_k)`: one curve for each
+feature says all that the model has learnt. What maps within queries is left out of the curves: they
+are functions of what these make of the features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .linear import LinearModel
+from .maps import AffineMap
+from .maps.base import MAX_MEMORY, densified
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+_TAIL = 0.01  # of the values at each end, which curves leave out
+
+
+def split_at_queries(model: LinearModel) -> tuple[LinearModel, LinearModel]:
+    """Return a model of the maps up to the last within queries, and one of the others.
+
+    Raises
+    ------
+    ValueError
+        If a map is not one of single features.
+    """
+    for one in model.maps:
+        if not one.is_additive:
+            raise ValueError(
+                f"the scores are no sum of what each feature adds: the map {one.name} takes all of "
+                "them at once"
+            )
+    places = [place for place, one in enumerate(model.maps) if one.needs_queries]
+    end = places[-1] + 1 if places else 0
+    first, rest = model.maps[:end], model.maps[end:]
+    ones = np.ones(first[-1].n_outputs if first else model.n_features)
+    return LinearModel(ones, maps=first), LinearModel(model.weights, maps=rest)
+
+
+def contributions(model: LinearModel, X: Any) -> Matrix:
+    """Return what each feature adds to the score of each row.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The second of `split_at_queries`.
+    X : ndarray or CSR matrix of shape (n_samples, n_features), float64
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        Rows sum to the scores.
+    """
+    from scipy.sparse import csr_matrix
+
+    weights = model.weights.dense
+    of_feature = np.arange(len(weights)) // (len(weights) // model.n_features)
+    shape = len(weights), model.n_features
+    by_feature = csr_matrix((weights, of_feature, np.arange(len(weights) + 1)), shape)
+    added = model.mapped(X) @ by_feature
+    return np.asarray(added if isinstance(added, np.ndarray) else added.toarray())
+
+
+def effect_curves(
+    model: LinearModel, X: Any = None, qid: ArrayLike | None = None, n_points: int = 201
+) -> tuple[Matrix, Matrix]:
+    """Return values of each feature, evenly spaced, and what these add to a score.
+
+    Parameters
+    ----------
+    model : LinearModel
+        With maps of single features, or within queries, only.
+    X : ndarray or CSR matrix of shape (n_samples, n_features), float64, optional
+        Rows whose values the curves span, but for one in a hundred at each end; by default, what
+        the first map knows of the features.
+    qid : array-like of shape (n_samples,), optional
+        For models that map within queries.
+    n_points : int, default=201
+
+    Returns
+    -------
+    values, effects : ndarray of shape (n_points, n_features)
+
+    Raises
+    ------
+    ValueError
+        If a map takes all features at once, or neither X nor a map tells what values there are.
+    """
+    first, rest = split_at_queries(model)
+    low, high = _domain(first, rest) if X is None else _seen(first.mapped(X, qid))
+    values = np.linspace(low, high, n_points)
+    return values, contributions(rest, values)
+
+
+def _seen(X: Any) -> tuple[Vector, Vector]:
+    dense = densified(X, MAX_MEMORY)
+    low, high = np.quantile(dense, [_TAIL, 1 - _TAIL], axis=0)
+    narrow = low == high
+    return (
+        np.where(narrow, dense.min(axis=0), low),
+        np.where(narrow, dense.max(axis=0), high),
+    )
+
+
+def _domain(first: LinearModel, rest: LinearModel) -> tuple[Vector, Vector]:
+    """Return the least and the greatest value of each feature, as far as maps know them."""
+    if first.maps:
+        zeros = np.zeros(rest.n_features)
+        return zeros, zeros + 1
+    affine = [one for one in rest.maps if isinstance(one, AffineMap)]
+    known = next((one.domain for one in rest.maps if one not in affine), None)
+    if known is None:
+        raise ValueError(
+            "the model does not know what values its features have: give the rows to draw"
+        )
+    low, high = known
+    for one in reversed(affine):
+        ends = low / one.factors + one.center, high / one.factors + one.center
+        low, high = np.minimum(*ends), np.maximum(*ends)
+    return low, high
