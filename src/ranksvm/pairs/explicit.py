@@ -11,6 +11,7 @@ from .core_pairs import CorePairs
 from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
 from .losses import SmoothEvaluation, SquaredHinge
+from .preferences import Preferences
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
 
@@ -47,6 +48,7 @@ class ExplicitPairs:
         """List the pairs: of labels, query by query."""
         if isinstance(preferences, GivenPreferences):
             return cls._of_given(preferences)
+        assert isinstance(preferences, Preferences)
         groups, y = preferences.groups, preferences.y
         order = np.arange(groups.n_samples) if groups.order is None else groups.order
         better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]

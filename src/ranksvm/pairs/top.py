@@ -1,8 +1,8 @@
 """Preference pairs weighed by what an exchange of their rows changes at the top of a ranking.
 
-The discounted cumulative gain of a query, with gains ``G = 2^y - 1`` and the discounts ``D(r) = 1 /
-log2(1 + r)`` of the ranks 1, 2, ... `top`, 0 beyond, is the sum of ``G_i D(r_i)``; nDCG is its share
-of the largest possible. Exchanging two rows changes that by (:eq:`top-weights`; LambdaRank) ::
+The discounted cumulative gain of a query is the sum of ``G_i D(r_i)``, with gains ``G = 2^y - 1``
+and the discounts ``D(r) = 1 / log2(1 + r)`` of the ranks 1, 2, ... `top`, 0 beyond; nDCG is its
+share of the largest possible. An exchange of two rows changes that by (:eq:`top-weights`) ::
 
     v_ij = (G_i - G_j) |D(r_i) - D(r_j)| / maxDCG_q.
 
