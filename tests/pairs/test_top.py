@@ -13,11 +13,11 @@ from cases import absolute_terms, assert_rows_close
 from ranksvm import evaluate
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.given import GivenArrayPairs
-from ranksvm.arrays.top import listed
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SmoothedHinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.top import Gains
+from ranksvm.pairs.top_list import listed
 from ranksvm.pairs.top_pairs import TopPairs
 
 EPSILON = np.finfo(np.float64).eps
@@ -112,6 +112,15 @@ def test_weights_by_gap(case):
     value = SquaredHinge(pairs).evaluate(case.scores).value
     expected = reference.squared_hinge(truth, case.scores)
     assert value == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_listed_weights_are_those_of_the_core_to_the_last_bit():
+    preferences, _ = long_queries(60)
+    found, pairs = listed(preferences), TopPairs(preferences)
+    laplacian = SquaredHinge(pairs).evaluate(np.zeros(60)).sweep.laplacian(np.eye(60))
+    assert len(found.winner) > 100
+    for i, j, weight in zip(found.winner, found.loser, found.weight, strict=True):
+        assert -laplacian[i, j] == weight
 
 
 def test_a_weight_is_what_an_exchange_changes():

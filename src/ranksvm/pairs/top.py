@@ -154,6 +154,17 @@ class TopPreferences:
         """The number of queries, each as often as it weighs: one counts as a row does else."""
         return float(times(self.query_weight, (self.factor > 0).astype(np.float64)).sum())
 
+    @property
+    def longest(self) -> int:
+        """The number of rows of the longest query."""
+        return int(np.diff(self.groups.indptr).max(initial=0))
+
+    @property
+    def n_looked_at(self) -> float:
+        """How many pairs a sweep looks at."""
+        sizes = np.diff(self.groups.indptr).astype(np.float64)
+        return float(np.minimum(sizes, len(self.discount)) @ sizes)
+
     def weighed(self, pair_weight: str | None) -> TopPreferences:
         """Return these, which are weighed."""
         return self
