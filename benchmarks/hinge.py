@@ -26,7 +26,8 @@ from benchmarks.harness import THREADS, machine_line, medians, print_table
 from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import Fit, train
+from ranksvm.linear.rounds import train
+from ranksvm.linear.training import Fit
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
 

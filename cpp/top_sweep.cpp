@@ -139,8 +139,7 @@ RANKSVM_CLONES void subtract_products(const Real* weights, std::int64_t n, const
   std::int64_t c = 0;
   for (; c + kWide <= n_columns; c += kWide)
     subtract_tile<kWide>(weights, n, v + c, n_columns, n_rows, result + c);
-  for (; c < n_columns; ++c)
-    subtract_tile<1>(weights, n, v + c, n_columns, n_rows, result + c);
+  for (; c < n_columns; ++c) subtract_tile<1>(weights, n, v + c, n_columns, n_rows, result + c);
 }
 
 }  // namespace
@@ -204,8 +203,8 @@ void TopSweep::add_up(int n_threads) {
     Part part;
     for (auto q = pairs_->first_query(piece); q < pairs_->first_query(piece + 1); ++q)
       add_query<kKind>(q, part);
-    totals[piece] = {part.sums.value.value(), part.sums.offset.value(),
-                     part.sums.smoothing.value(), part.sums.magnitude.value()};
+    totals[piece] = {part.sums.value.value(), part.sums.offset.value(), part.sums.smoothing.value(),
+                     part.sums.magnitude.value()};
     square[piece] = part.square;
     rounding_square[piece] = part.rounding_square;
   });

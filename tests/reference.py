@@ -322,3 +322,39 @@ def given_pairs(pairs, n_samples, weights=None):
     better, worse = np.asarray(pairs).T
     weight = np.ones(len(better)) if weights is None else np.asarray(weights, dtype=np.float64)
     return Pairs(n_samples, better, worse, np.zeros(len(better), dtype=int), weight)
+
+
+def gains(y, kind="exponential"):
+    return np.asarray(y, dtype=np.float64) if kind == "linear" else 2.0 ** np.asarray(y) - 1
+
+
+def discount(rank, top):
+    """That of a rank, which is counted from 1."""
+    return 1 / np.log2(1 + rank) if rank <= top else 0.0
+
+
+def largest_dcg(gain, top):
+    return fsum(g * discount(r, top) for r, g in enumerate(sorted(gain, reverse=True), start=1))
+
+
+def ranks(y, scores, qid=None):
+    """The rank of each row in its query; of equal scores the less relevant comes first."""
+    query = query_index(qid, len(y))
+    key = [(query[i], -scores[i], y[i], i) for i in range(len(y))]
+    order = sorted(range(len(y)), key=key.__getitem__)
+    rank = np.zeros(len(y), dtype=int)
+    for place, i in enumerate(order):
+        rank[i] = place + 1 - sum(query < query[i])
+    return rank
+
+
+def top_pairs(y, scores, qid=None, kind="exponential", top=30, by_rank=True, **weights):
+    """Pairs that weigh what an exchange changes of nDCG at these ranks, or the gap of gains."""
+    pairs, gain, rank = enumerate_pairs(y, qid, **weights), gains(y, kind), ranks(y, scores, qid)
+    query = query_index(qid, len(y))
+    factor = np.zeros(len(pairs.weight))
+    for p, (i, j) in enumerate(zip(pairs.better, pairs.worse, strict=True)):
+        largest = largest_dcg(gain[query == query[i]], top)
+        change = abs(discount(rank[i], top) - discount(rank[j], top)) if by_rank else 1
+        factor[p] = (gain[i] - gain[j]) * change / largest if largest > 0 else 0
+    return replace(pairs, weight=factor * pairs.weight)

@@ -24,7 +24,7 @@ from ranksvm.files.treeranksvm import (
 )
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import train
+from ranksvm.linear.rounds import train
 from ranksvm.pairs.preferences import Preferences
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"

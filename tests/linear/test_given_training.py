@@ -10,7 +10,7 @@ from ranksvm.arrays.placement import design_matrix
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.given_hessian import given_hessian
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import train
+from ranksvm.linear.rounds import train
 from ranksvm.names import LOSSES, NORMALIZATIONS, SOLVERS
 from ranksvm.pairs.given import given_preferences
 from ranksvm.pairs.given_pairs import GivenPairs

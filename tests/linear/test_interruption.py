@@ -15,7 +15,8 @@ import pytest
 from cases import OF_MANY_ROWS, make_problem
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.training import Parameters, train
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.rounds import train
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 
@@ -123,7 +124,8 @@ def interrupt(*_, **__):
 LONG_FIT = """
 import sys, numpy as np
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.training import Parameters, train
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.rounds import train
 from ranksvm.pairs.preferences import Preferences
 rng = np.random.default_rng(0)
 X = DesignMatrix.from_array(rng.normal(size=(6_000, 6)))

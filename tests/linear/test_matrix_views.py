@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from cases import make_problem
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.training import train
+from ranksvm.linear.rounds import train
 from ranksvm.linear.views import Stored
 from ranksvm.pairs.preferences import Preferences
 

@@ -14,7 +14,8 @@ from cases import OF_MANY_ROWS, make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.training import Parameters, train
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.rounds import train
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
 from ranksvm.pairs.preferences import Preferences
 

@@ -6,7 +6,9 @@ from scipy import sparse
 
 from cases import optimum
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.training import Parameters, make_problem, train
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.rounds import train
+from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers.smoothing import Continuation

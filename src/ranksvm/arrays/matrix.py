@@ -12,11 +12,11 @@ from ..linear.occurring import Columns
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.rounding import relative_rounding
 from ..pairs.top import TopPreferences
+from ..pairs.top_list import listed
 from .given import GivenArrayPairs
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
-from .top import listed
 
 if TYPE_CHECKING:
     from ..pairs.losses import PairLoss, SmoothEvaluation

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..names import (
     CENSORING_WEIGHTS,
     COUNTINGS,
+    GAINS,
     KERNELS,
     LOSSES,
     NORMALIZATIONS,
@@ -79,8 +80,10 @@ def add_training(parser: argparse.ArgumentParser) -> None:
         "--pair-weight",
         default="none",
         choices=[name or "none" for name in PAIR_WEIGHTS],
-        help="gap: a pair also weighs the difference of its labels (default: none)",
+        help="gap: a pair also weighs the difference of its labels; gain: that of its gains; ndcg: "
+        "what an exchange would change of nDCG, in rounds (default: none)",
     )
+    add_top(parser)
     parser.add_argument("--solver", default="auto", choices=SOLVERS, help="default: auto")
     parser.add_argument(
         "--counting",
@@ -99,6 +102,26 @@ def add_training(parser: argparse.ArgumentParser) -> None:
         help="also stop at an absolute gap of E, of the objective divided by C (default: 0)",
     )
     parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="default: 1000")
+
+
+def add_top(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the weights of pairs by gains."""
+    parser.add_argument(
+        "--gains",
+        default="exponential",
+        choices=GAINS,
+        help="a label y is worth 2^y - 1, or y (default: exponential)",
+    )
+    parser.add_argument(
+        "--top", type=int, default=30, metavar="K", help="ranks that count to nDCG (default: 30)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=3,
+        metavar="N",
+        help="rounds of --pair-weight ndcg, the first of which weighs all pairs alike (default: 3)",
+    )
 
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
@@ -285,6 +308,9 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
         C=C,
         loss=args.loss,
         pair_weight=None if args.pair_weight == "none" else args.pair_weight,
+        gains=args.gains,
+        top=args.top,
+        n_rounds=args.rounds,
         normalize=None if args.normalize == "none" else args.normalize,
         solver=args.solver,
         counting=args.counting,

@@ -12,7 +12,7 @@ from ..files.quoting import shown
 from ..files.sections import Entry, did_you_mean
 from ..files.source import DataError
 from ..linear.parameters import Parameters
-from ..names import COUNTINGS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
+from ..names import COUNTINGS, GAINS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -88,6 +88,9 @@ PARAMETERS: dict[str, Callable[[str], Any]] = {
     "solver": _one_of(*SOLVERS),
     "counting": _one_of(*COUNTINGS),
     "pair_weight": _one_or_none_of(*PAIR_WEIGHTS),
+    "gains": _one_of(*GAINS),
+    "top": _count,
+    "n_rounds": _count,
     "normalize": _one_or_none_of(*NORMALIZATIONS),
     "tol": _number,
     "max_iter": _count,

@@ -21,7 +21,7 @@ class CertifiedRanker(Ranker):
     counting: str
     gains: str = "exponential"
     top: int = 30
-    n_rounds: int = 4
+    n_rounds: int = 3
     tol: float
     max_iter: int
     n_threads: int | None

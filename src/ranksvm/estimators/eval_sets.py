@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import to_host
+from ..linear.occurring import FeatureWeights
+from ..metrics import evaluate
+from ..metrics.conventions import Conventions
 from ..pairs.columns import finite_column
 from ..pairs.queries import ids_from_sizes
+from ..pairs.top import Gains
 from ..selection.scoring import has_pairs
 
 if TYPE_CHECKING:
+    from .linear_ranker import LinearRanker
     from .ranker import Ranker
 
 EvalSets = Sequence[tuple[Any, ArrayLike]] | tuple[Any, ArrayLike]
+EvalSet = tuple[Any, ArrayLike, Any]  # with the query ids, or None
 
 
 def eval_sets(
     eval_set: EvalSets | None,
     eval_qid: Sequence[ArrayLike] | None,
     eval_group: Sequence[ArrayLike] | None,
-) -> list[tuple[Any, ArrayLike, Any]]:
+) -> list[EvalSet]:
     """Return X, y and the query ids or None of each set.
 
     Raises
@@ -57,9 +63,10 @@ def eval_sets(
     ]
 
 
-def eval_scores(
-    ranker: Ranker, sets: list[tuple[Any, ArrayLike, Any]]
-) -> dict[str, dict[str, list[float]]]:
+Results = dict[str, dict[str, list[float]]]
+
+
+def eval_scores(ranker: Ranker, sets: list[EvalSet]) -> Results:
     """Return the score of a trained ranker on each set, as LightGBM and XGBoost lay it out."""
     results = {}
     for k, rows in enumerate(sets):
@@ -68,7 +75,49 @@ def eval_scores(
     return results
 
 
-def _score(ranker: Ranker, rows: tuple[Any, ArrayLike, Any], name: str) -> float:
+class RoundScores:
+    """The nDCG of each round of a training, on each set.
+
+    Parameters
+    ----------
+    ranker : LinearRanker
+        Which is given the weights of each round, to predict by.
+    gain : Gains
+        What is measured: nDCG at as many ranks as count, with the same gains.
+    n_queries : int
+        Of the training rows.
+    sets : list of (X, y, ids)
+
+    Attributes
+    ----------
+    results : dict
+        As LightGBM and XGBoost lay it out, a value for each round.
+    """
+
+    def __init__(
+        self, ranker: LinearRanker, gain: Gains, n_queries: int, sets: list[EvalSet]
+    ) -> None:
+        self._ranker, self._n_queries, self._sets = ranker, n_queries, sets
+        self._metric, self._conventions = f"ndcg@{gain.top}", Conventions(gain=gain.kind)
+        self.results: Results = {f"valid_{k}": {self._metric: []} for k in range(len(sets))}
+
+    def __call__(self, weights: FeatureWeights) -> float:
+        """Measure a round; return the value on the first set."""
+        self._ranker.weights_, self._ranker.n_queries_ = weights, self._n_queries
+        for k, rows in enumerate(self._sets):
+            self.results[f"valid_{k}"][self._metric].append(self._score(rows, f"eval_set[{k}]"))
+        return self.results["valid_0"][self._metric][-1]
+
+    def _score(self, rows: EvalSet, name: str) -> float:
+        X, y, ids = rows
+        ids = self._ranker._query_ids(X, ids)
+        self._ranker._warn_of_one_query(ids, f"{name} was given no eval_qid or eval_group", 7)
+        scores = to_host(self._ranker.predict(X))
+        found = evaluate(y, scores, to_host(ids), self._metric, preset=self._conventions)
+        return found.mean[self._metric]
+
+
+def _score(ranker: Ranker, rows: EvalSet, name: str) -> float:
     """Return the score of a trained ranker on one of the sets; NaN if that has no pairs."""
     X, y, ids = rows
     ids = ranker._query_ids(X, ids)

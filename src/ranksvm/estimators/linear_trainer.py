@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
-from ..linear.rounds import train
+from ..linear.rounds import Judge, train
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged
@@ -22,7 +22,7 @@ class LinearTrainer(LinearRanker):
     warm_start: bool
     verbose: int
 
-    def _train(self, X: Any, preferences: AnyPreferences) -> None:
+    def _train(self, X: Any, preferences: AnyPreferences, judge: Judge | None = None) -> None:
         """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
         parameters = self._parameters(self.C)
         w0 = getattr(self, "weights_", None) if self.warm_start else None
@@ -36,6 +36,7 @@ class LinearTrainer(LinearRanker):
             parameters,
             w0=w0,
             callback=IterationTable() if self.verbose else None,
+            judge=judge,
         )
         if self.verbose and fit.advice is not None:
             sys.stderr.write(f"note: {fit.advice}\n")

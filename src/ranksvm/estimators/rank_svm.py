@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .eval_sets import EvalSets, eval_scores, eval_sets
+from .eval_sets import EvalSets, RoundScores, eval_scores, eval_sets
 from .linear_trainer import LinearTrainer
 from .pair_arguments import PairArguments
 from .pair_ranker import PairRanker
@@ -160,7 +160,7 @@ default="auto"
         pair_weight: str | None = None,
         gains: str = "exponential",
         top: int = 30,
-        n_rounds: int = 4,
+        n_rounds: int = 3,
         normalize: str | None = "documents",
         solver: str = "auto",
         counting: str = "auto",
@@ -275,6 +275,10 @@ default="auto"
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
-            self._train(X, preferences)
-            self.evals_result_ = eval_scores(self, validation)
+            judge = None
+            if self.pair_weight == "ndcg" and validation:
+                gain, n_queries = self._parameters(self.C).gain, preferences.groups.n_queries
+                judge = RoundScores(self, gain, n_queries, validation)
+            self._train(X, preferences, judge)
+            self.evals_result_ = judge.results if judge else eval_scores(self, validation)
         return self

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..linear.design_matrix import DesignMatrix
 from ..pairs.given import AnyPreferences, GivenPreferences
+from ..pairs.preferences import Preferences
 from ..selection.given_rows import FoldedPairs, GivenRows
 from ..selection.rows import FoldedRows, TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
@@ -110,7 +111,7 @@ class RankSVMCV(LinearChooser, PairRanker):
         pair_weight: str | None = None,
         gains: str = "exponential",
         top: int = 30,
-        n_rounds: int = 4,
+        n_rounds: int = 3,
         normalize: str | None = "documents",
         solver: str = "auto",
         counting: str = "auto",
@@ -198,6 +199,7 @@ class RankSVMCV(LinearChooser, PairRanker):
         by_pairs = isinstance(self.cv, str) and self.cv == "pairs"
         if isinstance(preferences, GivenPreferences):
             return (FoldedPairs if by_pairs else GivenRows)(X, preferences, groups)
+        assert isinstance(preferences, Preferences)
         if by_pairs or groups is not None:
             what = "cv='pairs'" if by_pairs else "groups"
             raise ValueError(f"{what} is for given pairs; labelled rows are dealt out by qid")

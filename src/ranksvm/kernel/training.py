@@ -88,6 +88,10 @@ def train_kernel(
     KernelFit
         Its value and gap are those of the kernel and of the coefficients.
     """
+    if parameters.pair_weight == "ndcg":
+        raise ValueError(
+            "pair_weight='ndcg' is for linear rankers: use RankSVM, or pair_weight='gain'"
+        )
     training = _KernelTraining(factor, preferences, parameters, callback, note)
     return training.run(most_columns(factor.n_samples, parameters, factor.max_memory))
 

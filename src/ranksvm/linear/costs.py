@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..pairs.given import AnyPreferences, GivenPreferences
+from ..pairs.top import TopPreferences
 from .hessian import OF_BLOCKS
 from .matrix import Matrix
 from .row_space import DENSE
@@ -24,6 +25,7 @@ HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
+TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
@@ -51,7 +53,7 @@ class Costs:
     n_walked : int
         Rows of queries too long for a block of an explicit Hessian.
     are_given : bool
-        Whether pairs are given one by one.
+        Whether pairs are multiplied one by one in an explicit Hessian.
     """
 
     n: int
@@ -71,6 +73,11 @@ class Costs:
             n_pairs = float(len(preferences.winner))
             sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)
             return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
+        if isinstance(preferences, TopPreferences):
+            n_pairs = preferences.n_looked_at
+            is_dense = OF_BLOCKS * X.n_stored > n * X.shape[1]
+            sums = TOP_SWEEP * n_pairs, TOP_LAPLACIAN * n_pairs
+            return cls(*X.shape, X.n_stored, n_pairs, *sums, are_given=not is_dense)
         sizes = np.diff(preferences.groups.indptr).astype(np.float64)
         n_short = int(sizes[sizes <= SHORT].sum())
         n_walked = int(sizes[sizes * X.shape[1] > BLOCK].sum())

@@ -5,7 +5,8 @@ block-diagonal with one block for each query. Whole short queries are gathered i
 N times a block is one sweep with whole rows in place of numbers, and the matrix product of the two
 runs at full speed. A query too long for that is walked through: see `ranksvm.linear.long_query`.
 Where X stores few values, no blocks are made of them: see `ranksvm.linear.sparse_hessian`. For
-given pairs, see `ranksvm.linear.given_hessian`.
+given pairs, see `ranksvm.linear.given_hessian`; pairs of the top are multiplied by blocks of whole
+queries, and else as given ones are.
 
 The result is used for Newton steps only, whose fixed point does not depend on it; single precision
 is enough there, once columns are standardised. Blocks and their order depend on the shapes alone,
@@ -14,7 +15,7 @@ and each product runs on one thread, so the result is the same for every number 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.losses import SmoothEvaluation
 from ..pairs.queries import QueryGroups
+from ..pairs.sweeps import BlockSweep
 from ..threads import in_order
 from .given_hessian import PANEL_BYTES, given_hessian
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
@@ -107,7 +109,7 @@ def _top_hessian(
     """Compute it for pairs of the top, where even the longest query makes a block."""
     sweep = loss.sweep
     assert isinstance(sweep, _core.TopSweep)
-    Z = StandardizedRows(X, sweep, shift, scale, dtype)
+    Z = StandardizedRows(X, cast("BlockSweep", sweep), shift, scale, dtype)  # of blocks alone
     blocks, long_queries = blocks_of_queries(loss.groups, _rows_of_block(Z))
     blocks += [(query, query + 1) for query in long_queries]
     product = np.zeros((X.shape[1], X.shape[1]))

@@ -39,7 +39,7 @@ class Parameters:
     max_iter: int = 1000
     gains: str = "exponential"
     top: int = 30
-    n_rounds: int = 4
+    n_rounds: int = 3
     n_threads: int | None = None
 
     def __post_init__(self) -> None:

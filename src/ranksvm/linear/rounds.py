@@ -74,7 +74,7 @@ class Rounds(Generic[Kept]):
 def _continued(
     before: Sequence[Iteration], lines: Sequence[Iteration], round_number: int
 ) -> Iterator[Iteration]:
-    """Number the lines of a round on, and count its work on."""
+    """Yield the lines of a round, with numbers and work counted on."""
     if not before:
         yield from lines
         return

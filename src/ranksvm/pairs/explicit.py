@@ -13,6 +13,9 @@ from .given_pairs import GivenPairs
 from .losses import SmoothEvaluation, SquaredHinge
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
+from .top import TopPreferences
+from .top_list import listed
+from .top_pairs import TopPairs
 
 MOST_PAIRS = 1 << 22
 
@@ -47,6 +50,8 @@ class ExplicitPairs:
         """List the pairs: of labels, query by query."""
         if isinstance(preferences, GivenPreferences):
             return cls._of_given(preferences)
+        if isinstance(preferences, TopPreferences):
+            return cls._of_given(listed(preferences))
         groups, y = preferences.groups, preferences.y
         order = np.arange(groups.n_samples) if groups.order is None else groups.order
         better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -114,6 +119,8 @@ def may_be_listed(pairs: Pairs) -> bool:
     """Say whether pairs are on the host, and few enough for a list."""
     if isinstance(pairs, GivenPairs):
         return len(pairs.preferences.winner) <= MOST_PAIRS
+    if isinstance(pairs, TopPairs):
+        return pairs.preferences.n_looked_at <= MOST_PAIRS
     if not isinstance(pairs, CorePairs):
         return False
     sizes = np.diff(pairs.groups.indptr).astype(np.float64)

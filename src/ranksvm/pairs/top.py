@@ -1,8 +1,8 @@
 """Preference pairs weighed by what an exchange of their rows changes at the top of a ranking.
 
-The discounted cumulative gain of a query, with gains ``G = 2^y - 1`` and the discounts ``D(r) = 1 /
-log2(1 + r)`` of the ranks 1, 2, ... `top`, 0 beyond, is the sum of ``G_i D(r_i)``; nDCG is its share
-of the largest possible. Exchanging two rows changes that by (:eq:`top-weights`; LambdaRank) ::
+The discounted cumulative gain of a query is the sum of ``G_i D(r_i)``, with gains ``G = 2^y - 1``
+and the discounts ``D(r) = 1 / log2(1 + r)`` of the ranks 1, 2, ... `top`, 0 beyond; nDCG is its
+share of the largest possible. An exchange of two rows changes that by (:eq:`top-weights`) ::
 
     v_ij = (G_i - G_j) |D(r_i) - D(r_j)| / maxDCG_q.
 
@@ -153,6 +153,17 @@ class TopPreferences:
     def n_rows(self) -> float:
         """The number of queries, each as often as it weighs: one counts as a row does else."""
         return float(times(self.query_weight, (self.factor > 0).astype(np.float64)).sum())
+
+    @property
+    def longest(self) -> int:
+        """The number of rows of the longest query."""
+        return int(np.diff(self.groups.indptr).max(initial=0))
+
+    @property
+    def n_looked_at(self) -> float:
+        """How many pairs a sweep looks at."""
+        sizes = np.diff(self.groups.indptr).astype(np.float64)
+        return float(np.minimum(sizes, len(self.discount)) @ sizes)
 
     def weighed(self, pair_weight: str | None) -> TopPreferences:
         """Return these, which are weighed."""
