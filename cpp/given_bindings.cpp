@@ -74,7 +74,7 @@ Out<double, 1> laplacian_vector(const GivenSweep& sweep, const In<double, 1>& v,
 }
 
 Out<double, 2> laplacian_block(const GivenSweep& sweep, const In<double, 2>& v, int n_threads) {
-  require(static_cast<std::int64_t>(v.shape(0)) == sweep.pairs().n_rows(), "one row per row");
+  require(static_cast<std::int64_t>(v.shape(0)) == sweep.pairs().n_rows(), "one number per row");
   const auto n_columns = static_cast<std::int64_t>(v.shape(1));
   auto result = new_matrix<double>(sweep.pairs().n_rows(), n_columns);
   const nb::gil_scoped_release release;

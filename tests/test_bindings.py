@@ -75,6 +75,29 @@ def test_shapes_are_checked():
         )
 
 
+def test_given_pairs_are_checked():
+    winner, loser = np.array([0, 1], np.uint32), np.array([1, 2], np.uint32)
+    with pytest.raises(ValueError, match="no such row"):
+        _core.GivenPairs(2, winner, loser)
+    with pytest.raises(ValueError, match="must be as many"):
+        _core.GivenPairs(3, winner, loser[:1])
+    with pytest.raises(ValueError, match="must be as many"):
+        _core.GivenPairs(3, winner, loser, np.ones(3))
+    given = _core.GivenPairs(3, winner, loser)
+    with pytest.raises(ValueError, match="one score per row"):
+        _core.GivenSweep(given, np.zeros(2), "hinge", 1.0)
+    for loss, width in (("hinge", 1.0), ("smoothed_hinge", 0.0)):
+        with pytest.raises(ValueError, match="a width above 0 is for the smoothed hinge"):
+            _core.GivenSweep(given, np.zeros(3), loss, 1.0, width)
+    sweep = _core.GivenSweep(given, np.zeros(3), "hinge", 1.0)
+    with pytest.raises(ValueError, match="one number per row"):
+        sweep.laplacian(np.zeros(2))
+    gradient = sweep.gradient
+    assert not gradient.flags.writeable
+    del sweep, given  # views keep their owners
+    assert gradient.tolist() == [-1, 0, 1]
+
+
 def test_scores_must_be_finite(pairs):
     with pytest.raises(ValueError, match="scores must be finite"):
         _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), "hinge", 1.0, "auto")

@@ -250,6 +250,12 @@ def given(r, problem):
     )
 
 
+def given_kernel(r, problem):
+    """Such pairs among few rows, with a kernel."""
+    problem = rbf_kernel(r, problem)
+    return replace(given(r, problem), X=problem.X)
+
+
 def linear_kernel(r, problem):
     """Few rows, whose kernel values are exact."""
     return replace(few(r, problem), kernel="linear")
@@ -316,5 +322,6 @@ KINDS = {
     "rounded_kernel": rounded_kernel,
     "extremes": extremes,
     "given": given,
+    "given_kernel": given_kernel,
     "everything": everything,
 }

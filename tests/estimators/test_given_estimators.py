@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold
 
 import reference
 from cases import make_problem
 from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, pairwise_accuracy, ranksvm_grid
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.names import SOLVERS
+from ranksvm.pairs.given import given_preferences
+from ranksvm.selection.given_rows import FoldedPairs, GivenRows
 
 X, Y, QID = make_problem(5, n=40)
 LISTED = reference.enumerate_pairs(Y, QID)
@@ -69,6 +74,15 @@ def test_devices():
         np.testing.assert_allclose(there.coef_, model.coef_, atol=1e-5)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_any_number_of_threads_gives_the_same_bits(solver):
+    one, three = (
+        RankSVM(loss="hinge", solver=solver, n_threads=n).fit(X, pairs=PAIRS) for n in (1, 3)
+    )
+    np.testing.assert_array_equal(one.coef_, three.coef_)
+    assert one.dual_gap_ == three.dual_gap_
+
+
 def test_grid():
     path = ranksvm_grid(X, pairs=PAIRS, Cs=[0.1, 1], tol=1e-8)
     for C, coef in zip([0.1, 1], path.coefs, strict=True):
@@ -78,15 +92,10 @@ def test_grid():
 class TestFolds:
     """Folds of components, groups, queries, single pairs, and of a splitter."""
 
-    def folds(self, cv=3, **given):
-        from ranksvm.linear.design_matrix import DesignMatrix
-
-        model = RankSVMCV(cv=cv)
-        arguments = {"qid": given.pop("qid", None), "groups": given.pop("groups", None)}
-        from ranksvm.pairs.given import given_preferences
-
-        preferences = given_preferences(given.get("pairs", PAIRS), len(X), qid=arguments["qid"])
-        rows = model._folded(DesignMatrix.from_array(X), preferences, arguments["groups"])
+    def folds(self, cv=3, qid=None, groups=None):
+        preferences = given_preferences(PAIRS, len(X), qid=qid)
+        Rows = FoldedPairs if cv == "pairs" else GivenRows
+        rows = Rows(DesignMatrix.from_array(X), preferences, groups)
         return rows, rows.folds(cv)
 
     def test_components_stay_together(self):
@@ -120,8 +129,6 @@ class TestFolds:
         assert model.n_splits_ == 5
 
     def test_a_splitter_is_given_the_groups(self):
-        from sklearn.model_selection import GroupKFold
-
         model = RankSVMCV([1.0], cv=GroupKFold(3)).fit(X, pairs=PAIRS)
         assert model.n_splits_ == 3
 

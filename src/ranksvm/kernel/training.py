@@ -18,7 +18,7 @@ from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
 from ..linear.training import Fit, Problem, make_problem, shortfall
 from ..pairs.given import AnyPreferences
-from ..pairs.losses import Hinge
+from ..pairs.losses import Hinge, SquaredHinge
 from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
 from ..threads import one_blas_thread
@@ -267,11 +267,14 @@ def _gaps(
     unit = 0.5 * objective.c**2 / value
     if isinstance(loss, Hinge):
         # Which subgradient gives the bound is not known; but as at most all its pairs pull at it,
-        # no element exceeds its number of pairs, the curvature of all pairs at zero. And with the
-        # best multiple, all pairs together weigh at most twice the bound.
-        pairs = loss.smoothed().evaluate(objective.X.zeros()).hessian_diagonal
+        # no element exceeds its number of pairs, half the curvature of the squared hinge at zero.
+        # And with the best multiple, all pairs together, each times its margin, weigh at most twice
+        # the bound.
+        curved = SquaredHinge(loss.pairs, loss.margin).evaluate(objective.X.zeros())
+        pairs = 0.5 * curved.hessian_diagonal
         of_pairs = factor.bound(pairs) + factor.rounding(pairs)
-        return result.dual_gap, unit * min(of_pairs, factor.bound_of(4 * value / objective.c))
+        most = 4 * value / (objective.c * loss.pairs.preferences.least_margin)
+        return result.dual_gap, unit * min(of_pairs, factor.bound_of(most))
     evaluation = objective.evaluate(result.weights)
     gradient = evaluation.dual.multiple * evaluation.loss.gradient
     gap = max((result.value - evaluation.lower_bound) / value, result.dual_gap)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .columns import real_numbers
+from .columns import is_masked, real_numbers
 from .preferences import Preferences
 from .queries import QueryGroups
 from .top import TopPreferences
@@ -66,6 +66,11 @@ class GivenPreferences:
     def typical_margin(self) -> float:
         """The mean of all margins."""
         return 1.0 if self.margin is None else float(self.margin.mean())
+
+    @property
+    def least_margin(self) -> float:
+        """The least of all margins."""
+        return 1.0 if self.margin is None else float(self.margin.min())
 
     @property
     def is_weighted(self) -> bool:
@@ -201,9 +206,9 @@ def given_preferences(
 
 def _rows(pairs: Any, n_samples: int, name_of: Naming) -> tuple[Rows, Rows]:
     """Return the rows of winners, and those of losers."""
-    array = np.asarray(pairs) if hasattr(pairs, "dtype") else real_numbers(pairs, "pairs")
-    if array.dtype.kind not in "iu":
-        array = real_numbers(pairs, "pairs")
+    kind = getattr(getattr(pairs, "dtype", None), "kind", "")
+    is_whole = kind in ("i", "u") and not is_masked(pairs)
+    array = np.asarray(pairs) if is_whole else real_numbers(pairs, "pairs")
     if array.size == 0:
         raise ValueError("pairs is empty: there are no preferences to learn from")
     if array.ndim != 2 or array.shape[1] != 2:

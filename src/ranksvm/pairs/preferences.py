@@ -52,8 +52,10 @@ class Preferences:
     better_weight: Vector | None = None
     worse_weight: Vector | None = None
 
-    common_margin: ClassVar[float] = 1.0  # of all pairs
+    # Of all pairs.
+    common_margin: ClassVar[float] = 1.0
     typical_margin: ClassVar[float] = 1.0
+    least_margin: ClassVar[float] = 1.0
 
     @classmethod
     def from_labels(
