@@ -98,24 +98,15 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
-    given = PairArguments(pairs, pair_weights, margins)
-    survival = _survival(y, event, time, ipcw, tau)
-    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-    preferences: AnyPreferences
-    if given.are_given:
-        X = rows_alone(X)
-        preferences = given.preferences(X.shape[0], qid, y=y, event=event, time=time, **weights)
-    elif survival is not None:
-        X, _ = labelled_rows(X, survival.labels())
-        preferences = survival.preferences(qid, ipcw=ipcw, tau=tau, **weights)
-    else:
-        X, labels = labelled_rows(X, y)
-        preferences = Preferences.from_labels(labels, qid, **weights)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    given = PairArguments(pairs, pair_weights, margins)
+    censoring = {"ipcw": ipcw, "tau": tau}
+    X, preferences = _preferences(X, y, qid, given, weights, event, time, censoring)
     matrix = DesignMatrix.from_array(X)
     problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
@@ -131,12 +122,28 @@ def ranksvm_grid(
     return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)
 
 
-def _survival(
-    y: Any, event: Any, time: Any, ipcw: str | None, tau: float | None
-) -> Survival | None:
-    """Return times of events, if these are given."""
-    if event is not None or time is not None or is_structured(y):
-        return Survival.of(y, event, time)
-    if ipcw is not None or tau is not None:
+def _preferences(
+    X: Any,
+    y: Any,
+    qid: ArrayLike | None,
+    given: PairArguments,
+    weights: dict[str, ArrayLike | None],
+    event: ArrayLike | None,
+    time: ArrayLike | None,
+    censoring: dict[str, Any],
+) -> tuple[Any, AnyPreferences]:
+    """Return rows, checked, and which of them are better, by labels, pairs or times of events."""
+    has_times = event is not None or time is not None or is_structured(y)
+    if not has_times and any(value is not None for value in censoring.values()):
         raise ValueError("ipcw and tau are for times of events: give these in place of y")
-    return None
+    if given.are_given:
+        if has_times:
+            raise ValueError("pairs are given, and so are times of events: give one of them")
+        X = rows_alone(X)
+        return X, given.preferences(X.shape[0], qid, y=y, **weights)
+    if not has_times:
+        X, labels = labelled_rows(X, y)
+        return X, Preferences.from_labels(labels, qid, **weights)
+    survival = Survival.of(y, event, time)
+    X, _ = labelled_rows(X, survival.labels())
+    return X, survival.preferences(qid, *weights.values(), **censoring)

@@ -12,6 +12,7 @@ from ..linear.parameters import Parameters
 from ..linear.training import Fit, train
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
+from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
@@ -26,7 +27,7 @@ def train_on_rows(
     rows: SvmlightFile,
     parameters: Parameters,
     *,
-    preferences: Preferences | None = None,
+    preferences: AnyPreferences | None = None,
     kernel: Kernel | None = None,
     scale: str | None = None,
     device: str = "cpu",
@@ -40,7 +41,7 @@ def train_on_rows(
     ----------
     rows : SvmlightFile
     parameters : Parameters
-    preferences : Preferences, optional
+    preferences : Preferences or GivenPreferences, optional
         By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
         The linear ranker by default.
@@ -84,7 +85,7 @@ def train_on_rows(
 
 def _train_linear(
     rows: SvmlightFile,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     scale: str | None,
     device: str,
@@ -106,7 +107,7 @@ def _train_linear(
 
 def _train_kernel(
     rows: SvmlightFile,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     factors: Vector | None,
     kernel: Kernel,
