@@ -146,7 +146,8 @@ def prepared_rows(
     args: argparse.Namespace, rows: SvmlightFile, max_memory: float = 4e9
 ) -> PreparedRows:
     """Do to rows what the options of `add_scale` ask for."""
-    from ..jobs.features import Features, prepared
+    from ..jobs.features import prepared
+    from ..models.maps.preparing import Features
 
     features = None if args.features is None else Features.parse(args.features)
     found = prepared(rows, args.scale, features, max_memory)

@@ -78,7 +78,7 @@ def _path(args: argparse.Namespace) -> None:
 
     from ..estimators.regularization_path import regularization_path
     from ..files.table import check_table, save_table
-    from ..jobs.features import mapped, scale_map
+    from ..jobs.features import mapped, scaling_of
     from ..jobs.rows import widened
     from ..kernel.kernels import Kernel
     from ..plots import check_picture
@@ -94,8 +94,7 @@ def _path(args: argparse.Namespace) -> None:
     validation = _validation_rows(args, rows) if args.validation else None
     if rows.cost is not None:
         raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
-    scaling = scale_map(rows, args.scale, args.max_memory)
-    maps = [] if scaling is None else [scaling]
+    maps = scaling_of(rows, args.scale, args.max_memory)
     X = mapped(rows.X, rows.qid, maps, args.max_memory)
     path = regularization_path(
         X,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,41 +13,13 @@ from ..files.svmlight import SvmlightFile
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import FeatureWeights
 from ..models import LinearModel
-from ..models.maps import AffineMap, FeatureMap, NystroemMap, QuantileMap, QueryMap, SplineMap
+from ..models.maps import FeatureMap
 from ..models.maps.base import MAX_MEMORY
-from ..names import FEATURES
-from .rows import Vector, factors_of, matrix_on
+from ..models.maps.preparing import Features, mapped_rows, scale_map
+from .rows import Vector, factors_of, matrix_on, naming
 
 if TYPE_CHECKING:
     from ..linear.matrix import Matrix
-
-
-class Features(NamedTuple):
-    """Features to make of those of a file: "nystroem" components, or "splines" with knots."""
-
-    kind: str
-    size: int
-
-    @classmethod
-    def parse(cls, text: str) -> Features:
-        """Read ``nystroem``, ``nystroem:300``, ``splines`` or ``splines:5``.
-
-        Raises
-        ------
-        ValueError
-            If it is none of these.
-        """
-        kind, colon, size = text.partition(":")
-        least = 2 if kind == "splines" else 1
-        if kind not in FEATURES or (colon and not (size.isdecimal() and least <= int(size))):
-            raise ValueError(
-                "--features must be nystroem or splines, perhaps with how many components, or "
-                f"with knots from 2 on, after a colon, such as nystroem:300; not {text!r}"
-            )
-        return cls(kind, int(size) if colon else FEATURES[kind])
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.size}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,35 +110,23 @@ def prepared(
     DataError
         If rows without queries are to be scaled within them.
     """
-    if features is not None and features.kind == "nystroem":
-        scale = scale or "standard"
     if features is None and scale not in ("quantile", "query"):
         return PreparedRows(rows, scale)
-    scaling = scale_map(rows, scale, max_memory)
-    X = rows.X.astype(np.float64, copy=False)
-    maps = [] if scaling is None else [scaling]
-    X = mapped(X, rows.qid, maps, max_memory)
-    if features is not None:
-        made = _features_map(X, features)
-        maps.append(made)
-        X = mapped(X, rows.qid, [made], max_memory)
-    return PreparedRows(rows, scale, features, tuple(maps), X)
-
-
-def scale_map(
-    rows: SvmlightFile, scale: str | None, max_memory: float = MAX_MEMORY
-) -> FeatureMap | None:
-    """Return the map that brings the features of rows to a scale; None for none."""
-    if scale is None:
-        return None
-    if scale == "quantile":
-        return QuantileMap.fitted(rows.X, max_memory=max_memory)
     if scale == "query":
         require_queries(rows)
-        return QueryMap(rows.n_features)
-    factors = factors_of(rows, scale)
-    assert factors is not None
-    return AffineMap(np.zeros(len(factors)), factors)
+    made = mapped_rows(rows.X, rows.qid, scale, features, max_memory, **naming(rows))
+    return PreparedRows(rows, scale, features, made.maps, made.X)
+
+
+def scaling_of(
+    rows: SvmlightFile, scale: str | None, max_memory: float = MAX_MEMORY
+) -> list[FeatureMap]:
+    """Return the map that brings the features of rows to a scale, or none."""
+    if scale is None:
+        return []
+    if scale == "query":
+        require_queries(rows)
+    return [scale_map(rows.X, rows.qid, scale, max_memory, **naming(rows))]
 
 
 def require_queries(rows: SvmlightFile) -> None:
@@ -183,9 +143,3 @@ def mapped(X: Any, qid: Any, maps: Sequence[FeatureMap], max_memory: float = MAX
     for one in maps:
         X = one.apply(X, qid, max_memory=max_memory)
     return X
-
-
-def _features_map(X: Any, features: Features) -> FeatureMap:
-    if features.kind == "nystroem":
-        return NystroemMap.fitted(X, features.size)
-    return SplineMap.fitted(X, features.size)

@@ -32,7 +32,12 @@ def factors_of(
     """
     if scale is None:
         return None
-    return scale_factors(rows.X, scale, columns, name=rows.name, first=0 if rows.zero_based else 1)
+    return scale_factors(rows.X, scale, columns, **naming(rows))
+
+
+def naming(rows: SvmlightFile) -> dict[str, Any]:
+    """Return how messages call rows and their first feature, as `scale_factors` takes it."""
+    return {"name": rows.name, "first": 0 if rows.zero_based else 1}
 
 
 def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
