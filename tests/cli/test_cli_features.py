@@ -155,7 +155,7 @@ def test_what_becomes_dense_is_said_and_refused_where_it_would_not_fit(tmp_path,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--features", "pca"], "--features must be nystroem or splines, perhaps with how many"),
+        (["--features", "pca"], "features must be nystroem or splines, perhaps with how many"),
         (["--features", "nystroem:0"], "such as nystroem:300; not 'nystroem:0'"),
         (["--features", "splines:1"], "not 'splines:1'"),
         (["--features", "splines:"], "not 'splines:'"),

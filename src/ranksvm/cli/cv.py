@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from ..linear.design_matrix import DesignMatrix
     from ..linear.parameters import Parameters
     from ..pairs.given import AnyPreferences
-    from ..selection.cross_validation import CrossValidation
+    from ..selection.contest import Contest, Entrant
     from ..selection.rows import FoldedRows
+    from ..selection.variants import Variant
 
 
 def add_command(commands: Any) -> None:
@@ -48,9 +49,14 @@ def add_command(commands: Any) -> None:
     cv.add_argument("model", type=Output, metavar="MODEL", nargs="?", help="model file to write")
     cv.add_argument(
         "--Cs",
-        default="20",
         metavar="C,C,...|N",
-        help="values of C, or how many to try around 1 (default: 20)",
+        help="values of C, or how many to try around 1 (default: 20; 7 with --auto)",
+    )
+    cv.add_argument(
+        "--auto",
+        action="store_true",
+        help="besides C, choose among features that are standardised or by quantiles, with and "
+        "without --pair-weight ndcg and --features nystroem",
     )
     cv.add_argument(
         "--folds",
@@ -87,38 +93,81 @@ def add_command(commands: Any) -> None:
 def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
     from ..jobs.training import warn_unless_converged
-    from ..plots import RegularizationCurveDisplay, save_figure
+    from ..plots import save_figure
     from ..progress import FitCounter
-    from ..selection.cross_validation import cross_validate
+    from ..selection.contest import compete
 
     measured = _measured(args)
-    parameters = parameters_of(args, 1.0)
-    Cs, cv = _grid(args.Cs), _number_of_folds(args)
+    cv = _number_of_folds(args)
     _check_outputs(args)
     data = read_rows(args)
     prepared = prepared_rows(args, data)
     rows = _folded(args, data, prepared.design_matrix())
-    of_each = rows.grid(Cs, parameters)
+    entrants = _entrants(args, data, rows)
     folds = rows.folds(cv)
     watched = sys.stderr.isatty() and not args.quiet
-    progress = FitCounter(len(folds) * len(of_each)) if watched else None
-    result = cross_validate(rows, of_each, folds, args.metric, progress=progress)
-    warn_unless_converged(result.shortfall)
-    best = result.best(args.one_standard_error)
-    sys.stdout.write(_shown(result, best, measured))
+    n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
+    progress = FitCounter(n_trainings) if watched else None
+    contest = compete(entrants, folds, args.metric, progress=progress)
+    warn_unless_converged(contest.shortfall)
+    best = contest.best(args.one_standard_error)
+    sys.stdout.write(_shown(contest, best, measured))
     if args.table:
-        save_table(result.table(), args.table)
+        save_table(contest.table(), args.table)
     if args.plot:
-        display = RegularizationCurveDisplay(
-            result.Cs, result.mean, result.standard_error, chosen=best, metric=measured
-        )
-        save_figure(display.plot().figure_, args.plot)
-    if best in (result.Cs.argmin(), result.Cs.argmax()) and len(result.Cs) > 1:
-        say(args, f"note: C={result.Cs[best]:g} is at an end of the grid; see --Cs")
-    if result.advice is not None and not args.model:
-        say(args, f"note: {result.advice}")
+        save_figure(_drawn(contest, best, measured), args.plot)
+    chosen, parameters = contest.chosen(best)
+    Cs = [one.C for one in chosen.of_each]
+    if parameters.C in (min(Cs), max(Cs)) and len(Cs) > 1:
+        say(args, f"note: C={parameters.C:g} is at an end of the grid; see --Cs")
+    if contest.advice is not None and not args.model:
+        say(args, f"note: {contest.advice}")
     if args.model:
-        _refit(args, prepared, rows.preferences, of_each[best])
+        if args.auto:
+            prepared = _prepared_by(chosen.variant, data)
+        _refit(args, prepared, rows.preferences, parameters)
+
+
+def _entrants(args: argparse.Namespace, data: SvmlightFile, rows: FoldedRows) -> list[Entrant]:
+    """Return what is to be compared, for many values of C each."""
+    from ..selection.contest import Entrant
+    from ..selection.variants import N_AUTO, Variant, variants_of
+
+    parameters = parameters_of(args, 1.0)
+    if not args.auto:
+        Cs = _grid("20" if args.Cs is None else args.Cs)
+        return [Entrant.of(Variant({}, Cs), rows, None, parameters)]
+    for option in ("scale", "features"):
+        if getattr(args, option) is not None:
+            raise ValueError(f"--auto tries several of each: leave out --{option}")
+    variants = variants_of("auto", N_AUTO if args.Cs is None else _grid(args.Cs))
+    return [Entrant.of(variant, rows, data.X, parameters) for variant in variants]
+
+
+def _prepared_by(variant: Variant, data: SvmlightFile) -> PreparedRows:
+    """Do to the rows of a file what a variant asks for."""
+    from ..jobs.features import prepared
+
+    return prepared(data, variant.scale, variant.features)
+
+
+def _drawn(contest: Contest, best: int, measured: str) -> Any:
+    """Return a figure with a curve for each entrant."""
+    from ..plots import RegularizationCurveDisplay
+
+    axes = None
+    for number, result in enumerate(contest.results):
+        places = (contest.number == number).nonzero()[0]
+        display = RegularizationCurveDisplay(
+            result.Cs,
+            result.mean,
+            result.standard_error,
+            chosen=int(best - places[0]) if best in places else None,
+            metric=measured,
+            name=contest.entrants[number].variant.title if len(contest.results) > 1 else None,
+        )
+        axes = display.plot(axes).ax_
+    return display.figure_
 
 
 def _measured(args: argparse.Namespace) -> str:
@@ -157,6 +206,7 @@ def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> Fo
         return (FoldedPairs if args.folds == "pairs" else GivenRows)(X, preferences)
     if preferences is None:
         preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
+    assert isinstance(preferences, Preferences)
     return TrainingRows(X, preferences)
 
 
@@ -199,12 +249,15 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_picture(args.plot)
 
 
-def _shown(result: CrossValidation, best: int, metric: str) -> str:
-    """Return the table for people; a star marks the C chosen."""
-    lines = [f"{'C':>12} {metric:>25} {'standard error':>16}\n"]
-    for k, (C, mean, error) in enumerate(
-        zip(result.Cs, result.mean, result.standard_error, strict=True)
-    ):
+def _shown(contest: Contest, best: int, metric: str) -> str:
+    """Return the table for people; a star marks what was chosen."""
+    titles = [one.variant.title for one in contest.entrants]
+    width = max(map(len, titles))
+    named = f"{'':{width}} " if width else ""
+    lines = [f"{named}{'C':>12} {metric:>25} {'standard error':>16}\n"]
+    rows = zip(contest.number, contest.Cs, contest.mean, contest.standard_error, strict=True)
+    for k, (number, C, mean, error) in enumerate(rows):
         mark = " *" if k == best else ""
-        lines.append(f"{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
+        named = f"{titles[number]:{width}} " if width else ""
+        lines.append(f"{named}{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
     return "".join(lines)

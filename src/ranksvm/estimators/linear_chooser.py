@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from ..arrays.libraries import to_host
 from ..linear.rounds import train
 from ..linear.training import shortfall
+from ..models import LinearModel
 from ..progress import FitCounter
-from ..selection.cross_validation import cross_validate
+from ..selection.contest import Entrant, compete
 from ..selection.rows import FoldedRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring
+from ..selection.variants import ParamGrid, variants_of
 from ..threads import require_workers
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
+
+Vector = NDArray[np.float64]
 
 
 class LinearChooser(LinearRanker):
@@ -29,33 +35,68 @@ class LinearChooser(LinearRanker):
     verbose: int
 
     scoring: str | Scoring = DEFAULT_SCORING
+    param_grid: ParamGrid | str | None = None
 
-    def _choose(self, rows: FoldedRows) -> None:
-        """Choose C, and learn; to be called by `fit` itself, for its warnings."""
-        parameters = self._parameters(1.0)
+    def _choose(self, rows: FoldedRows, X: Any) -> None:
+        """Choose C, and all else of the grid, and learn from rows of features X.
+
+        To be called by `fit` itself, for its warnings.
+        """
+        given = self._parameters(1.0)
         if self.n_jobs is not None:
             require_workers("n_jobs", self.n_jobs)
-        of_each = rows.grid(self.Cs, parameters)
+        variants = variants_of(self.param_grid, self.Cs)
+        entrants = [Entrant.of(variant, rows, X, given) for variant in variants]
         folds = rows.folds(self.cv)
-        result = cross_validate(
-            rows,
-            of_each,
-            folds,
-            self.scoring,
-            n_jobs=self.n_jobs,
-            progress=FitCounter(len(folds) * len(of_each)) if self.verbose else None,
-        )
-        if self.verbose and result.advice is not None:
-            sys.stderr.write(f"note: {result.advice}\n")
-        warn_unless_converged(result.shortfall, stacklevel=4)
-        self.Cs_, self.cv_results_, self.n_splits_ = result.Cs, result.table(), len(folds)
-        self.best_index_ = result.best(self.one_standard_error)
-        chosen = of_each[self.best_index_]
-        self.C_ = chosen.C
-        self.best_score_ = float(result.mean[self.best_index_])
+        n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
+        progress = FitCounter(n_trainings) if self.verbose else None
+        contest = compete(entrants, folds, self.scoring, n_jobs=self.n_jobs, progress=progress)
+        if self.verbose and contest.advice is not None:
+            sys.stderr.write(f"note: {contest.advice}\n")
+        warn_unless_converged(contest.shortfall, stacklevel=4)
+        self.Cs_, self.cv_results_, self.n_splits_ = contest.Cs, contest.table(), len(folds)
+        self.best_index_ = contest.best(self.one_standard_error)
+        self.best_params_ = contest.params(self.best_index_)
+        self.best_score_ = float(contest.mean[self.best_index_])
+        self.C_ = self.best_params_["C"]
         if self.refit:
-            fit = train(rows.X, rows.preferences, chosen)
-            is_said = result.shortfall is not None  # what is advised
-            short = shortfall(fit.result, chosen) if is_said else fit.shortfall
+            entrant, parameters = contest.chosen(self.best_index_)
+            fit = train(entrant.rows.X, entrant.rows.preferences, parameters)
+            is_said = contest.shortfall is not None  # what is advised
+            short = shortfall(fit.result, parameters) if is_said else fit.shortfall
             warn_unless_converged(short, stacklevel=4)
-            self._keep(fit, chosen)
+            self._keep(fit, parameters)
+            self.weights_, self.maps_ = entrant.weights_of(self.weights_), entrant.maps
+
+    def predict(self, X: Any, qid: ArrayLike | str | None = None) -> Any:
+        """Score rows: higher is better; scores compare within a query.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            As for `RankSVM.predict`.
+        qid : array-like of shape (n_samples,) or str, optional
+            Query ids, or the name of their column: where features are scaled within queries.
+
+        Returns
+        -------
+        array of shape (n_samples,), float64
+        """
+        if not getattr(self, "maps_", ()):
+            return super().predict(X)
+        rows, ids = self._features(to_host(X)), self._query_ids(X, qid)
+        return LinearModel(self.weights_, maps=self.maps_).predict(rows, qid=to_host(ids))
+
+    def _scores(self, X: Any, ids: Any) -> Any:
+        return self.predict(X, ids)
+
+    def to_model(self) -> LinearModel:
+        """Return the weights and how they came about, as `save_model` writes them.
+
+        Returns
+        -------
+        LinearModel
+        """
+        facts = self._facts()
+        facts["parameters"] = {**facts["parameters"], **self.best_params_}
+        return LinearModel(self.weights_, maps=self.maps_, **facts)

@@ -12,6 +12,7 @@ from ..pairs.preferences import Preferences
 from ..selection.given_rows import FoldedPairs, GivenRows
 from ..selection.rows import FoldedRows, TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
+from ..selection.variants import ParamGrid
 from .linear_chooser import LinearChooser
 from .pair_arguments import PairArguments
 from .pair_ranker import PairRanker
@@ -31,6 +32,19 @@ class RankSVMCV(LinearChooser, PairRanker):
         The grid of C, or how many values it has. These lie evenly in log C from 0.001 to 1000, for
         ``normalize="documents"``, where C = 1 is a good first choice; for the other normalisations,
         where the pairs weigh as much on average.
+    param_grid : dict, list of dicts, "auto" or None, default=None
+        What else to try, as for `GridSearchCV`: for each name the values, of which all combinations
+        compete, each for all values of C. Names are "C", in place of `Cs`; `loss`, `pair_weight`,
+        `gains`, `top`, `n_rounds`, `normalize` and others that say how to train; and
+
+        - "scale": None, "standard", "minmax", "maxabs", "quantile", or "query" (from 0 to 1 within
+          each query), of the features in all rows;
+        - "features": None, or what is made of the scaled features: "nystroem:300", components of
+          the kernel rbf, or "splines:5", a curve of so many knots for each.
+
+        List simple ones first: of equal ones, and by `one_standard_error`, these win. "auto" is a
+        short list that is good without thought: standardised features with and without
+        ``pair_weight="ndcg"``, and quantiles with these weights, alone and by "nystroem".
     cv : int, splitter or iterable, default=5
         A number of folds; or a splitter of scikit-learn, which is given the queries as groups, such
         as GroupKFold; or the folds, as pairs of training rows and validation rows. A number of
@@ -50,7 +64,8 @@ class RankSVMCV(LinearChooser, PairRanker):
         Choose the smallest C whose mean is within one standard error of the best mean: the simplest
         model that is not clearly worse.
     refit : bool, default=True
-        Train on all rows with the C chosen; the model is that of ``RankSVM(C=model.C_)``.
+        Train on all rows with what was chosen; without `param_grid`, the model is that of
+        ``RankSVM(C=model.C_)``.
     loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid
         As for `RankSVM`.
     n_jobs : int or None, default=None
@@ -64,20 +79,26 @@ class RankSVMCV(LinearChooser, PairRanker):
     ----------
     C_ : float
         The C chosen.
-    Cs_ : ndarray of shape (n_Cs,)
-        The grid.
+    best_params_ : dict
+        C, and all else of `param_grid`, as chosen.
+    Cs_ : ndarray of shape (n_candidates,)
+        The grid, for one combination of `param_grid` after the other.
     best_index_ : int
-        The place of `C_` in `Cs_`.
+        The place of what was chosen in `cv_results_`.
     best_score_ : float
-        The mean score of `C_`.
-    cv_results_ : dict of ndarray of shape (n_Cs,)
-        For each C: "param_C", "mean_test_score", "std_test_score", "standard_error" (of the mean:
+        Its mean score.
+    cv_results_ : dict of array of shape (n_candidates,)
+        For each C of each combination: "param_C", the other names of `param_grid` likewise,
+        "params", "mean_test_score", "std_test_score", "standard_error" (of the mean:
         the deviation over the folds with n - 1 in the denominator, by the root of n),
         "rank_test_score", the scores of the folds "split0_test_score" ..., and "max_dual_gap", the
         largest relative duality gap in training. ``pandas.DataFrame(model.cv_results_)`` makes a
         table of it.
     n_splits_ : int
         Number of folds.
+    maps_ : tuple of FeatureMap
+        What is done to features before the weights, which are of what comes of that; empty for
+        features as they are, or times a factor: that goes into the weights.
     coef_, weights_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
         Of the model trained on all rows, as for `RankSVM`; only with `refit`.
     n_features_in_, feature_names_in_, qid_column_
@@ -103,6 +124,7 @@ class RankSVMCV(LinearChooser, PairRanker):
         self,
         Cs: int | ArrayLike = 20,
         *,
+        param_grid: ParamGrid | str | None = None,
         cv: Any = 5,
         scoring: str | Scoring = DEFAULT_SCORING,
         one_standard_error: bool = False,
@@ -123,6 +145,7 @@ class RankSVMCV(LinearChooser, PairRanker):
         verbose: int = 0,
     ) -> None:
         self.Cs = Cs
+        self.param_grid = param_grid
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
@@ -190,7 +213,7 @@ class RankSVMCV(LinearChooser, PairRanker):
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
-            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups))
+            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups), X)
         return self
 
     def _folded(

@@ -73,12 +73,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return self._score(X, y, ids, sample_weight)
 
     def _score(self, X: Any, y: ArrayLike, ids: Any, sample_weight: ArrayLike | None) -> float:
-        y, scores, ids, sample_weight = map(to_host, (y, self.predict(X), ids, sample_weight))
+        y, scores, ids, sample_weight = map(to_host, (y, self._scores(X, ids), ids, sample_weight))
         labels = finite_column(y, "y")
         if len(labels) != len(scores):
             raise ValueError(f"y has length {len(labels)} but X has {len(scores)} rows")
         measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
         return measure(scores)
+
+    def _scores(self, X: Any, ids: Any) -> Any:
+        """Return scores of rows, for the queries of these ids, if that matters."""
+        return self.predict(X)
 
     def _warn_of_one_query(self, ids: Any, lacking: str, stacklevel: int = 3) -> None:
         """Warn of rows without query ids for a ranker that was trained on several queries."""

@@ -129,5 +129,5 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )
-            self._choose(TrainingRows(DesignMatrix.from_array(X), preferences))
+            self._choose(TrainingRows(DesignMatrix.from_array(X), preferences), X)
         return self

@@ -125,6 +125,7 @@ class TopPreferences:
     discount: Vector
 
     common_margin: ClassVar[float] = 1.0
+    least_margin: ClassVar[float] = 1.0
     typical_margin: ClassVar[float] = 1.0
     is_weighted: ClassVar[bool] = True
 

@@ -2,41 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cross_validation import CrossValidation
+from ..linear.design_matrix import DesignMatrix
+from ..linear.occurring import FeatureWeights
+from ..linear.parameters import Parameters
+from ..models.maps import FeatureMap
+from ..models.maps.preparing import mapped_rows
+from ..models.scaling import scale_factors
+from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
+from .folds import Fold
+from .rows import FoldedRows
+from .scoring import Scoring
 from .variants import Variant
 
 Vector = NDArray[np.float64]
 
+AFFINE = ("standard", "minmax", "maxabs")  # scales that go into the weights
+
+
+class Entrant(NamedTuple):
+    """A variant, and the rows as it sees them.
+
+    Attributes
+    ----------
+    variant : Variant
+    rows : FoldedRows
+    of_each : list of Parameters
+        For each C.
+    factors : ndarray of shape (n_columns,), or None
+        What columns have been multiplied by.
+    maps : tuple of FeatureMap
+        What has been done to features.
+    """
+
+    variant: Variant
+    rows: FoldedRows
+    of_each: list[Parameters]
+    factors: Vector | None = None
+    maps: tuple[FeatureMap, ...] = ()
+
+    @classmethod
+    def of(cls, variant: Variant, rows: FoldedRows, X: Any, given: Parameters) -> Entrant:
+        """Do to rows, of features X, what the variant asks for.
+
+        Parameters
+        ----------
+        variant : Variant
+        rows : FoldedRows
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        given : Parameters
+            What the variant does not say.
+
+        Raises
+        ------
+        ValueError
+            As `ranksvm.models.maps.preparing.mapped_rows`.
+        """
+        scale, features = variant.scale, variant.features
+        of_each = rows.grid(variant.Cs, variant.parameters(given))
+        if scale is None and features is None:
+            return cls(variant, rows, of_each)
+        if features is None and scale in AFFINE:
+            factors = scale_factors(X, scale, rows.X.columns)
+            return cls(variant, rows.seen_as(rows.X.scaled(factors)), of_each, factors)
+        groups = rows.preferences.groups
+        qid = None if groups.n_queries == 1 else groups.numbers
+        mapped = mapped_rows(X, qid, scale, features)
+        seen = rows.seen_as(DesignMatrix.from_array(mapped.X))
+        return cls(variant, seen, of_each, maps=mapped.maps)
+
+    def weights_of(self, weights: FeatureWeights) -> FeatureWeights:
+        """Return weights that were trained on these rows as those of what the maps make of X."""
+        if self.factors is None:
+            return weights
+        return FeatureWeights(weights.columns, self.factors * weights.values)
+
 
 @dataclass(frozen=True, eq=False)
 class Contest(FoldScores):
-    """The scores of each variant for each C, on the validation rows of each fold.
+    """The scores of each entrant for each C, on the validation rows of each fold.
 
     Attributes
     ----------
     scores : ndarray of shape (n_candidates, n_folds)
-        One variant after the other.
-    variants : tuple of Variant
+        One entrant after the other.
+    entrants : tuple of Entrant
     results : tuple of CrossValidation
-        Of each variant.
+        Of each entrant.
     """
 
-    variants: tuple[Variant, ...]
+    entrants: tuple[Entrant, ...]
     results: tuple[CrossValidation, ...]
-
-    @classmethod
-    def of(cls, variants: Sequence[Variant], results: Sequence[CrossValidation]) -> Contest:
-        """Lay results for each variant one after the other."""
-        scores = np.concatenate([result.scores for result in results])
-        return cls(scores, tuple(variants), tuple(results))
 
     @property
     def Cs(self) -> Vector:
@@ -44,52 +107,83 @@ class Contest(FoldScores):
         return np.concatenate([result.Cs for result in self.results])
 
     @property
-    def variant(self) -> NDArray[np.int64]:
-        """The number of the variant of each candidate."""
+    def number(self) -> NDArray[np.int64]:
+        """The number of the entrant of each candidate."""
         return np.repeat(np.arange(len(self.results)), [len(result.Cs) for result in self.results])
 
     @property
     def shortfall(self) -> str | None:
-        """What trainings of the first variant that did fall short fell short of."""
+        """What the trainings of the first entrant that fell short fell short of."""
         return next((one.shortfall for one in self.results if one.shortfall is not None), None)
 
     @property
     def advice(self) -> str | None:
-        """What there is to say of the scales of the features as they are."""
-        plain = [one.scale is None and one.features is None for one in self.variants]
-        return self.results[plain.index(True)].advice if any(plain) else None
+        """What there is to say of the scales of features, if nothing scales them."""
+        if any(one.variant.scale is not None for one in self.entrants):
+            return None
+        return self.results[0].advice
 
     def best(self, one_standard_error: bool = False) -> int:
-        """Return the place of the best mean; of equal ones, the first variant's, the smallest C's.
+        """Return the place of the best mean; of equal ones, the first entrant's, the smallest C's.
 
-        With `one_standard_error`, that of the first variant, and in it the smallest C, whose mean
+        With `one_standard_error`, that of the first entrant, and in it the smallest C, whose mean
         lies at most one standard error of the best mean below it.
         """
-        order = np.lexsort((self.Cs, self.variant))
-        complexity = np.empty(len(order))
-        complexity[order] = np.arange(len(order))
+        complexity = np.empty(len(self.Cs))
+        complexity[np.lexsort((self.Cs, self.number))] = np.arange(len(self.Cs))
         return self.simplest(complexity, one_standard_error)
+
+    def chosen(self, place: int) -> tuple[Entrant, Parameters]:
+        """Return the entrant of a candidate, and what to train it with."""
+        entrants = [(one, parameters) for one in self.entrants for parameters in one.of_each]
+        return entrants[place]
 
     def params(self, place: int) -> dict[str, Any]:
         """Return C and all settings of a candidate, by name."""
-        names = {name for variant in self.variants for name in variant.settings}
-        settings = self.variants[self.variant[place]].settings
-        others = {name: settings.get(name) for name in sorted(names)}
-        return {"C": float(self.Cs[place]), **others}
+        names = {name for one in self.entrants for name in one.variant.settings}
+        settings = self.entrants[self.number[place]].variant.settings
+        return {"C": float(self.Cs[place]), **{name: settings.get(name) for name in sorted(names)}}
 
     def table(self) -> dict[str, Any]:
         """Return columns with a value for each candidate, named as by GridSearchCV."""
         params = [self.params(place) for place in range(len(self.Cs))]
-        gaps = np.concatenate([np.nanmax(result.dual_gaps, axis=1) for result in self.results])
-        settings = {
+        columns = {
             f"param_{name}": np.array([one[name] for one in params], dtype=object)
             for name in params[0]
-            if name != "C"
         }
+        gaps = [np.nanmax(result.dual_gaps, axis=1) for result in self.results]
         return {
+            **columns,
             "param_C": self.Cs,
-            **settings,
-            "params": params,
             **self.columns(),
-            "max_dual_gap": gaps,
+            "max_dual_gap": np.concatenate(gaps),
         }
+
+
+def compete(
+    entrants: Sequence[Entrant],
+    folds: Sequence[Fold],
+    scoring: str | Scoring,
+    *,
+    n_jobs: int | None = None,
+    progress: Callable[[], object] | None = None,
+) -> Contest:
+    """Cross-validate each entrant on the same folds.
+
+    Parameters
+    ----------
+    entrants : sequence of Entrant
+    folds, scoring, n_jobs, progress
+        As for `ranksvm.selection.cross_validation.cross_validate`.
+
+    Raises
+    ------
+    ValueError
+        If no fold has preference pairs both to train and to validate on.
+    """
+    results = [
+        cross_validate(one.rows, one.of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
+        for one in entrants
+    ]
+    scores = np.concatenate([result.scores for result in results])
+    return Contest(scores, tuple(entrants), tuple(results))

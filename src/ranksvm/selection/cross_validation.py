@@ -103,7 +103,7 @@ def cross_validate(
         Of folds that are left out, since they lack pairs.
     """
     n_threads = resolve_threads(of_each[0].n_threads)
-    runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=6)
+    runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=7)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]
 
     def solve(k: int) -> tuple[list[_Measured], str | None]:

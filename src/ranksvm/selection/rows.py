@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,12 @@ class FoldedRows(ABC):
 
     X: DesignMatrix
     preferences: AnyPreferences
+
+    def seen_as(self, X: DesignMatrix) -> FoldedRows:
+        """Return the same rows with other features."""
+        rows = copy(self)
+        rows.X = X
+        return rows
 
     @abstractmethod
     def folds(self, cv: Any) -> list[Fold]:

@@ -56,6 +56,11 @@ class Variant:
         return replace(given, **training)
 
     @property
+    def title(self) -> str:
+        """What differs from the ranker as it is given, in a few words."""
+        return ", ".join(f"{name}={value}" for name, value in self.settings.items() if value)
+
+    @property
     def scale(self) -> str | None:
         """How features are scaled first."""
         scale: str | None = self.settings.get("scale")
