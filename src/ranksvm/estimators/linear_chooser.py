@@ -54,7 +54,9 @@ class LinearChooser(LinearRanker):
         if self.verbose and contest.advice is not None:
             sys.stderr.write(f"note: {contest.advice}\n")
         warn_unless_converged(contest.shortfall, stacklevel=4)
-        self.Cs_, self.cv_results_, self.n_splits_ = contest.Cs, contest.table(), len(folds)
+        self.Cs_, self.n_splits_ = contest.Cs, len(folds)
+        params = [contest.params(place) for place in range(len(contest.Cs))]
+        self.cv_results_ = {**contest.table(), "params": params}
         self.best_index_ = contest.best(self.one_standard_error)
         self.best_params_ = contest.params(self.best_index_)
         self.best_score_ = float(contest.mean[self.best_index_])
