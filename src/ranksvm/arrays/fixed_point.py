@@ -30,7 +30,11 @@ class FixedPoint:
         xp = self._xp = device.xp
         n_bits = 60 - n_terms.bit_length()  # three times n_terms digits fit into 62 bits
         normal = xp.where(largest > 2.0**-960, largest, 2.0**-960)  # the scale must not overflow
-        self._scale = 2.0 ** (n_bits - 1 - xp.floor(xp.log2(normal)))
+        # Powers of two by search: those of libraries need not be exact.
+        powers = device.powers_of_two
+        exponent = xp.searchsorted(powers, xp.reshape(normal, (-1,)), side="right") - 1023
+        scale = device.take(powers, n_bits - 1 - exponent + 1022)
+        self._scale = xp.reshape(scale, tuple(normal.shape))
         self._ratio = 2.0**n_bits
         self._n_digits = n_digits
 

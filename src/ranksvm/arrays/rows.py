@@ -1,8 +1,8 @@
 """The rows of X on a device, dense or sparse: the few products that a design matrix is made of.
 
 Whatever the storage, sums over vectors are in float64. Single precision is widened in blocks of
-rows, small enough to stay in a cache, rather than multiplied as it is: of a sum in single precision
-too few digits are left for a certificate.
+rows rather than multiplied as it is: of a sum in single precision too few digits are left for a
+certificate.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = Any  # of the device's library
 Vector = NDArray[np.float64]
-BLOCK_BYTES = 1 << 25
+BLOCK_BYTES = 1 << 27
 
 
 class DenseRows:
@@ -99,6 +99,17 @@ class DenseRows:
             for rows, block in self._blocks()
         )
         return both[0, :], both[1, :]
+
+    def rows_at(self, rows: Array, shift: Array, scale: Array) -> Array:
+        """Return ``((X - shift) * scale)[rows, :]``."""
+        xp, device = self.device.xp, self.device
+        if self._streamed:
+            chosen = device.asarray(self._X[device.to_host(rows)])
+        else:
+            chosen = xp.take(self._X, rows, axis=0)
+        chosen = xp.astype(chosen, device.float64, copy=False)
+        chosen = chosen if self._offset is None else chosen - self._offset
+        return (chosen - shift) * scale
 
     def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
         """Return ``((X - shift) * scale)[:, first:last]``."""
