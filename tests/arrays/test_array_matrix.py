@@ -157,8 +157,8 @@ def test_blocks_are_for_short_queries():
         layout.sizes, layout.longest = np.array(sizes), max(sizes)
         return query_blocks.suits_blocks(layout, 10)
 
-    assert suits(*[100] * 30)
-    assert suits(500, *[100] * 25)
+    assert suits(*[50] * 60)
+    assert suits(200, *[50] * 56)
     assert not suits(3000)
     assert not query_blocks.suits_blocks(
         SimpleNamespace(n_samples=9000, splits=range(13), sizes=np.array([9000]), longest=9000), 999

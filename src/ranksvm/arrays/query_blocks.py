@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = Any  # of the device's library
 BLOCK_NUMBERS = 1 << 25  # of pairs, or of values of their rows
 SIMILAR, TINY = 0.8, 16  # share of the largest size in a block; sizes that are all similar
-PAIRS_PER_SUM = 24  # that are written down in the time of a sum over a window
+PAIRS_PER_SUM = 2  # that are written down in the time of a sum over a window
 
 
 def suits_blocks(layout: PairLayout, n_features: int) -> bool:
@@ -32,16 +32,18 @@ def suits_blocks(layout: PairLayout, n_features: int) -> bool:
 
 def query_blocks(layout: PairLayout, n_features: int) -> Iterator[QueryBlock]:
     """Yield all queries that can have pairs, the longest first."""
-    sizes = layout.sizes
-    order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes > 1)]
-    while len(order):
-        width = int(sizes[order[0]])
+    order = np.argsort(-layout.sizes, kind="stable")[: np.count_nonzero(layout.sizes > 1)]
+    sizes = layout.sizes[order]
+    begins_there, sizes_there = map(layout.places, (layout.begins[order], sizes))
+    first = 0
+    while first < len(sizes):
+        width = int(sizes[first])
         least = SIMILAR * width if width > TINY else 0.0
         most = max(BLOCK_NUMBERS // (width * max(width, n_features)), 1)
-        n_chosen = min(most, int(np.count_nonzero(sizes[order] >= least)))
-        chosen, order = order[:n_chosen], order[n_chosen:]
-        begin, size = (layout.places(of[chosen])[:, None] for of in (layout.begins, sizes))
+        last = min(first + most, int(np.searchsorted(-sizes, -least, side="right")))
+        begin, size = (of[first:last][:, None] for of in (begins_there, sizes_there))
         yield QueryBlock(layout, begin, size, width)
+        first = last
 
 
 @dataclass(frozen=True, eq=False)
