@@ -140,7 +140,9 @@ class WeightedSums(PartnerSums):
         fixed = self._fixed_point(values)
         digits = fixed.digits(values)
         sums = self._add_up(self._partners.run_sums(digits, window), digits, by_side=by_side)
-        return [fixed.number(side) for side in ([sums[0, ...], sums[1, ...]] if by_side else [sums])]
+        return [
+            fixed.number(side) for side in ([sums[0, ...], sums[1, ...]] if by_side else [sums])
+        ]
 
 
 class GapSums(WeightedSums):

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import library_of, to_host
-from ..arrays.placement import design_matrix
+from ..arrays.placement import design_matrix, within_memory
 from ..linear.training import train
 from ..pairs.weights import row_weights
 from ..progress import IterationTable
@@ -245,7 +245,7 @@ default="auto"
             If no queries are given, but X has a column that looks like their ids; or a member of
             `eval_set` has no preference pairs.
         """
-        with fitted_or_not(self):
+        with fitted_or_not(self), within_memory():
             parameters = self._parameters(self.C)
             validation = eval_sets(eval_set, eval_qid, eval_group)
             sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
