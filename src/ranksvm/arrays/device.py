@@ -84,6 +84,10 @@ class ArrayDevice:
         """All of them that are normal numbers, from the least, ``2 ** -1022``."""
         return self.asarray(np.ldexp(1.0, np.arange(-1022, 1024)))
 
+    @cached_property
+    def _is_torch(self) -> bool:
+        return is_torch(self.xp)
+
     @property
     def float64(self) -> Any:
         """The dtype of scores, sums and losses."""
@@ -123,9 +127,14 @@ class ArrayDevice:
         """Return the whole numbers below n."""
         return self.xp.arange(n, dtype=dtype, device=self.device)
 
-    def take(self, values: Any, places: Any) -> Any:
-        """Return the values at these places, of a vector or of each row of a block."""
-        return self.xp.take(values, places, axis=-1)
+    def take(self, values: Any, places: Any, axis: int = -1) -> Any:
+        """Return the values at these places, of a vector or of each row of a block.
+
+        No place is negative: array-api-compat would take three operations of Torch to make sure.
+        """
+        if self._is_torch:
+            return values.index_select(axis, places)
+        return self.xp.take(values, places, axis=axis)
 
     def prefix_sums(self, values: Any, dtype: Any) -> Any:
         """Return 0 and the sums of the first value, the first two, ..., of whole numbers.

@@ -59,7 +59,7 @@ def weight_space_hessian(
     precision = device.float32 if dtype is np.float32 else device.float64
     sweep = cast("ArraySweep", loss.sweep)
     if isinstance(X, DenseRows) and suits_blocks(sweep.layout, X.shape[1]):
-        hessian = loss.curvature * _of_blocks(X, sweep, *on_device, precision)
+        hessian = loss.curvature * _of_blocks(X, sweep, on_device[1], precision)
     else:
         hessian = _of_panels(X, loss, *on_device, precision)
     lower = np.tril(hessian)
@@ -68,16 +68,19 @@ def weight_space_hessian(
 
 
 def _of_blocks(
-    X: DenseRows, sweep: ArraySweep, shift: Array, scale: Array, precision: Any
+    X: DenseRows, sweep: ArraySweep, scale: Array, precision: Any
 ) -> NDArray[np.float64]:
-    """Compute ``Z' M Z`` from the pairs of one block of queries after the other."""
+    """Compute ``Z' M Z`` from the pairs of one block of queries after the other.
+
+    No shift makes a difference to it, as the mean of each query is taken off.
+    """
     device, xp, d = X.device, X.device.xp, X.shape[1]
     layout = sweep.layout
     total = xp.zeros((d, d), dtype=device.float64, device=device.device)
     for block in query_blocks(layout, d):
         slots, weights = block.adjacency(sweep.windows, precision)
         rows = layout.rows(xp.reshape(slots, (-1,)))
-        Z = xp.reshape(X.rows_at(rows, shift, scale), (*slots.shape, d))
+        Z = xp.reshape(X.rows_at(rows, scale), (*slots.shape, d))
         Z = xp.astype(Z - xp.mean(Z, axis=1, keepdims=True), precision)
         product = xp.sum(weights, axis=2)[:, :, None] * Z - weights @ Z
         flat = (xp.reshape(of, (-1, d)) for of in (Z, product))

@@ -100,16 +100,16 @@ class DenseRows:
         )
         return both[0, :], both[1, :]
 
-    def rows_at(self, rows: Array, shift: Array, scale: Array) -> Array:
-        """Return ``((X - shift) * scale)[rows, :]``."""
+    def rows_at(self, rows: Array, scale: Array) -> Array:
+        """Return ``(X * scale)[rows, :]``."""
         xp, device = self.device.xp, self.device
         if self._streamed:
             chosen = device.asarray(self._X[device.to_host(rows)])
         else:
-            chosen = xp.take(self._X, rows, axis=0)
+            chosen = device.take(self._X, rows, axis=0)
         chosen = xp.astype(chosen, device.float64, copy=False)
         chosen = chosen if self._offset is None else chosen - self._offset
-        return (chosen - shift) * scale
+        return chosen * scale
 
     def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
         """Return ``((X - shift) * scale)[:, first:last]``."""
