@@ -101,15 +101,13 @@ class DenseRows:
         return both[0, :], both[1, :]
 
     def rows_at(self, rows: Array, scale: Array) -> Array:
-        """Return ``(X * scale)[rows, :]``."""
-        xp, device = self.device.xp, self.device
+        """Return ``(X * scale)[rows, :]``, in float64 as scales are."""
+        device = self.device
         if self._streamed:
             chosen = device.asarray(self._X[device.to_host(rows)])
         else:
             chosen = device.take(self._X, rows, axis=0)
-        chosen = xp.astype(chosen, device.float64, copy=False)
-        chosen = chosen if self._offset is None else chosen - self._offset
-        return chosen * scale
+        return (chosen if self._offset is None else chosen - self._offset) * scale
 
     def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
         """Return ``((X - shift) * scale)[:, first:last]``."""
