@@ -1,5 +1,6 @@
 """The design matrix on arrays: products like those of explicit rows, however X is stored."""
 
+from math import fsum
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from ranksvm.arrays.matrix import ArrayMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SmoothedHinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
+from ranksvm.pairs.rounding import relative_rounding
 from strategies import examples
 
 STORAGES = {
@@ -34,9 +36,10 @@ def device(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def small_blocks():
-    """Several blocks of rows, and panels of columns, for a few rows."""
+    """Several blocks and pieces of rows, and panels of columns, for a few rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "BLOCK_BYTES", 200)
+        patch.setattr(rows, "PIECE_ROWS", 3)
         patch.setattr(hessian, "PANEL_BYTES", 400)
         yield
 
@@ -172,6 +175,23 @@ def test_float32_storage_keeps_the_digits_of_a_long_sum(device):
     u = rng.normal(size=len(X))
     exact = X.astype(np.float64).T @ u
     np.testing.assert_allclose(matrix.t_dot(device.asarray(u)), exact, rtol=1e-11)
+
+
+@every_storage
+def test_sums_over_many_rows_round_little(device, storage, monkeypatch):
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(rows, "PIECE_ROWS", 256)
+    rng = np.random.default_rng(0)
+    X = STORAGES[storage](
+        np.where(rng.random((100_000, 3)) < 0.02, rng.normal(size=(100_000, 3)), 0)
+    )
+    matrix, u = placement.copied(X, device), rng.normal(size=100_000)
+    assert matrix.rounding_of_sums < 0.25 * relative_rounding(100_000)
+    dense = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
+    terms = dense * u[:, np.newaxis]
+    exact = [fsum(column) for column in terms.T]
+    lost = np.abs(matrix.t_dot(device.asarray(u)) - exact)
+    assert np.all(lost <= matrix.rounding_of_sums * np.abs(terms).sum(axis=0))
 
 
 # --- memory ---------------------------------------------------------------------------------------
