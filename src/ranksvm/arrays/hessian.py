@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Array = Any  # of the device's library
 Vector = NDArray[np.float64]
-PANEL_BYTES = 1 << 30
+PANEL_BYTES = 1 << 28
 
 
 def weight_space_hessian(

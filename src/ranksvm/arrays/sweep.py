@@ -11,7 +11,7 @@ from .partner_sums import partner_sums
 from .windows import Windows
 
 Terms = dict[str, Any]
-BLOCK_BYTES = 1 << 28  # of columns that are multiplied at once, which takes some ten times as much
+BLOCK_BYTES = 1 << 27  # of columns that are multiplied at once, which takes some ten times as much
 ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of the fixed-point sums that gradients are made of
 
 
