@@ -164,6 +164,7 @@ def _run(
     task = replace(bare, X=X, y=y, qid=qid)
     task.objective().evaluate(task.start + 1.0)  # the data are in memory when the clock starts
     task = replace(bare, X=X, y=y, qid=qid)
+    system.prepare()
     with threadpool_limits(task.n_threads):
         sender.send(None)
         report = Recorder(sender.send)

@@ -10,13 +10,16 @@ def thinned(items):
     Return the tests to run, in their order, and the others.
 
     All cases run on the core. On arrays, where small problems take long, every value of every
-    parameter occurs, on one library or the other, as the same lines run on both.
+    parameter occurs, on one library or the other, as the same lines run on both; and on every
+    library of a GPU.
     """
     functions = defaultdict(list)
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        if params.get("place", places.CORE) != places.CORE:
-            functions[item.parent.nodeid, item.originalname].append(item)
+        place = params.get("place", places.CORE)
+        if place != places.CORE:
+            gpu = place if place in places.GPUS else ""
+            functions[item.parent.nodeid, item.originalname, gpu].append(item)
     libraries, spared = Counter(), set()
     for cases in functions.values():
         kept = covering([_values(case) for case in cases], libraries)

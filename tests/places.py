@@ -1,5 +1,6 @@
 """Where objectives are computed: by the compiled core, or on arrays of a library."""
 
+import ctypes
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,20 @@ import pytest
 from ranksvm import RankSVM
 from ranksvm.arrays.placement import design_matrix, named_device
 
+
+def has_driver():
+    """Whether there is a driver of CUDA; to ask a library would import it."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 CORE = "cpu"
-NAMES = [CORE, "numpy:cpu", "torch:cpu"]
+GPUS = ["torch:cuda", "cupy:cuda"]
+LIBRARIES = ["numpy:cpu", "torch:cpu", *(GPUS if has_driver() else [])]
+NAMES = [CORE, *LIBRARIES]
 
 core_only = pytest.mark.parametrize("place", [CORE], indirect=True)
 
@@ -23,10 +36,15 @@ class Place:
 
     @classmethod
     def named(cls, name):
+        library = pytest.importorskip(name.partition(":")[0]) if ":" in name else None
         if name == "torch:cpu":
-            torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-            torch.set_num_threads(1)  # small arrays gain nothing, and lose much on a busy machine
-        return cls(name, named_device(name))
+            library.set_num_threads(1)  # small arrays gain nothing, and lose much on a busy machine
+        try:
+            return cls(name, named_device(name))
+        except ValueError as error:
+            if name not in GPUS:
+                raise
+            pytest.skip(str(error).partition(";")[0])
 
     def ranker(self, *args, **parameters):
         """A `RankSVM` that computes there; a test is skipped whose solver is none for it."""

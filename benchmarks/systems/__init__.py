@@ -42,6 +42,9 @@ class System(ABC):
         """Say in a word why it cannot do this task; "" if it can."""
         return "" if task.loss in self.losses else f"does not minimise the {task.loss} loss"
 
+    def prepare(self) -> None:  # noqa: B027
+        """Load what takes long to load, before the clock of a run starts."""
+
     @abstractmethod
     def run(self, task: Task, report: Report) -> None:
         """

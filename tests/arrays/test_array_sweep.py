@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import reference
 import strategies
 from cases import is_member, make_loss, make_pairs, suits_arrays
+from places import LIBRARIES, Place
 from ranksvm.arrays.device import ArrayDevice
 from ranksvm.arrays.fixed_point import FixedPoint
 from ranksvm.pairs.losses import Hinge, SmoothedHinge, SquaredHinge
@@ -21,13 +22,12 @@ LOSSES = {
     "smoothed_hinge": (SmoothedHinge, {"width": 0.5}),
     "narrow": (SmoothedHinge, {"width": 2.0**-10}),
 }
-every_library = pytest.mark.parametrize("library", ["numpy", "torch"])
+every_library = pytest.mark.parametrize("library", LIBRARIES)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 def device_of(library):
-    pytest.importorskip(library, reason=f"{library} is not installed")
-    return ArrayDevice.named(f"{library}:cpu")
+    return Place.named(library).device
 
 
 def make_named(loss, y, groups=None, device=None, **weights):
@@ -124,7 +124,7 @@ def weights_of(weights, n):
 @every_loss
 def test_large_problems(loss, weights, kind):
     y, groups, scores, v = large_problem(kind)
-    device, weights = device_of("numpy"), weights_of(weights, len(y))
+    device, weights = device_of("numpy:cpu"), weights_of(weights, len(y))
     core = make_named(loss, y, groups, **weights).evaluate(scores)
     arrays = make_named(loss, y, groups, device, **weights).evaluate(scores)
     assert arrays.value == pytest.approx(core.value, rel=1e-12)
@@ -136,36 +136,51 @@ def test_large_problems(loss, weights, kind):
         assert_close(arrays.hessian_product(v), product, 1e-12 * np.abs(product).max())
 
 
+def evaluated(device, problem, loss, weights):
+    """Arrays of an evaluation, and numbers."""
+    y, groups, scores, v = problem
+    here = make_named(loss, y, groups, device, **weights).evaluate(device.asarray(scores))
+    product = here.hessian_product(device.asarray(v))
+    arrays = [device.to_host(a) for a in (here.gradient, here.hessian_diagonal, product)]
+    return arrays, [here.value, here.offset, here.rounding, here.smoothing]
+
+
+smooth_losses = pytest.mark.parametrize("loss", ["squared_hinge", "narrow"])
+
+
 @every_kind
 @every_weight
-@pytest.mark.parametrize("loss", ["squared_hinge", "narrow"])
-def test_libraries_and_threads_give_the_same_bits(loss, weights, kind):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    y, groups, scores, v = large_problem(kind)
-    weights, n_threads = weights_of(weights, len(y)), torch.get_num_threads()
+@smooth_losses
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if name != "numpy:cpu"])
+def test_libraries_give_the_same_bits(loss, weights, kind, library):
+    problem = large_problem(kind)
+    weights = weights_of(weights, len(problem[0]))
+    here, again, expected = (
+        evaluated(device_of(name), problem, loss, weights)
+        for name in (library, library, "numpy:cpu")
+    )
+    assert here[1] == again[1]
+    assert here[1] == pytest.approx(expected[1], rel=1e-12)
+    for other in (again, expected):
+        assert all(map(np.array_equal, here[0], other[0]))
 
-    def arrays_of(device):
-        here = make_named(loss, y, groups, device, **weights).evaluate(device.asarray(scores))
-        product = here.hessian_product(device.asarray(v))
-        return [device.to_host(a) for a in (here.gradient, here.hessian_diagonal, product)], [
-            here.value,
-            here.offset,
-            here.rounding,
-            here.smoothing,
-        ]
 
+@every_kind
+@every_weight
+@smooth_losses
+def test_threads_give_the_same_bits(loss, weights, kind):
+    device, torch = device_of("torch:cpu"), pytest.importorskip("torch")
+    problem, n_threads = large_problem(kind), torch.get_num_threads()
+    weights = weights_of(weights, len(problem[0]))
     try:
         torch.set_num_threads(1)
-        one = arrays_of(device_of("torch"))
+        one = evaluated(device, problem, loss, weights)
         torch.set_num_threads(2)
-        two = arrays_of(device_of("torch"))
+        two = evaluated(device, problem, loss, weights)
     finally:
         torch.set_num_threads(n_threads)
-    numpy = arrays_of(device_of("numpy"))
     assert one[1] == two[1]
-    assert one[1] == pytest.approx(numpy[1], rel=1e-12)
-    for other in (two, numpy):
-        assert all(map(np.array_equal, one[0], other[0]))
+    assert all(map(np.array_equal, one[0], two[0]))
 
 
 # --- rounding -------------------------------------------------------------------------------------
@@ -176,7 +191,7 @@ def test_libraries_and_threads_give_the_same_bits(loss, weights, kind):
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 30.0, 1e5])
 def test_value_is_as_exact_as_it_says(spread, loss, weights):
     rng = np.random.default_rng(2)
-    y, device = rng.integers(0, 40, 60), device_of("numpy")
+    y, device = rng.integers(0, 40, 60), device_of("numpy:cpu")
     weights = weights_of(weights, 60)
     pairs = reference.enumerate_pairs(y, **weights)
     for _ in range(20):
@@ -192,23 +207,23 @@ def test_value_is_as_exact_as_it_says(spread, loss, weights):
     seed=st.integers(0, 99),
 )
 def test_sums_in_fixed_point_are_exact_though_prefix_sums_overflow(exponents, scale, seed):
-    device = device_of("numpy")
+    device = device_of("numpy:cpu")
     rng = np.random.default_rng(seed)
     values = scale * rng.uniform(0.5, 1, len(exponents)) * 2.0 ** np.array(exponents)
     values = np.tile(values, 500)
     fixed = FixedPoint(device, np.max(values), 2)
     digits = fixed.digits(values)
     assert np.array_equal(fixed.number(digits), values)
-    sums = [device.prefix_sums(digit, device.int64) for digit in digits]
-    assert not np.all(sums[0] >= 0)
-    pairs = fixed.number([sum_[2:] - sum_[:-2] for sum_ in sums])
+    sums = device.prefix_sums(digits, device.int64)
+    assert not np.all(sums >= 0)
+    pairs = fixed.number(sums[:, 2:] - sums[:, :-2])
     expected = [fsum(two) for two in zip(values[1:], values[:-1], strict=True)]
     np.testing.assert_allclose(pairs, expected, rtol=3e-16)
 
 
 def test_whole_labels_are_exact_wherever_they_lie():
     rng = np.random.default_rng(2)
-    device = device_of("numpy")
+    device = device_of("numpy:cpu")
     k, scores = rng.integers(0, 30, 500), rng.normal(size=500)
     core = make_loss(Hinge, k, pair_weight="gap").evaluate(scores)
     for shift in (0, 10**6, -(10**12)):
@@ -258,7 +273,7 @@ def test_scores_must_be_finite(bad, library):
 
 
 def test_rows_must_fit():
-    loss = make_loss(SquaredHinge, np.arange(4), device=device_of("numpy"))
+    loss = make_loss(SquaredHinge, np.arange(4), device=device_of("numpy:cpu"))
     with pytest.raises(ValueError, match="scores has 3 rows where there are 4"):
         loss.evaluate(np.zeros(3))
     with pytest.raises(ValueError, match="v has 5 rows where there are 4"):
@@ -267,7 +282,7 @@ def test_rows_must_fit():
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan])
 def test_a_width_is_greater_than_nothing(width):
-    loss = make_loss(SmoothedHinge, np.arange(4), width=width, device=device_of("numpy"))
+    loss = make_loss(SmoothedHinge, np.arange(4), width=width, device=device_of("numpy:cpu"))
     with pytest.raises(ValueError, match="width of the smoothed hinge must be above 0"):
         loss.evaluate(np.zeros(4))
 
@@ -284,7 +299,7 @@ def test_arrays_know_their_device(library):
 
 
 def test_arrays_of_two_libraries_are_refused():
-    array = device_of("torch").asarray([1.0])
+    array = device_of("torch:cpu").asarray([1.0])
     with pytest.raises(TypeError, match="namespace"):
         ArrayDevice.of(array, np.ones(1))
 

@@ -232,6 +232,17 @@ def test_what_the_names_of_devices_ask_for(problem, monkeypatch):
     assert asked == [(3, ("torch", "cupy")), (0, ("cupy",))]
 
 
+def test_no_memory_left_is_told_in_a_sentence(problem, monkeypatch):
+    X, y, qid = problem
+
+    def take(self, values, places):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 32.00 MiB.")
+
+    monkeypatch.setattr("ranksvm.arrays.device.ArrayDevice.take", take)
+    with pytest.raises(MemoryError, match=r"ran out of memory in training; free some.*\"cpu\""):
+        RankSVM().fit(torch.asarray(X), y, qid)
+
+
 def test_double_precision_is_needed():
     class Phone:
         xp, device = np, "mps:0"

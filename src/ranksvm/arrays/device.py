@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import cached_property
 from .names import DeviceName
 
 PIECE = 1 << 12  # of a sum: the order of additions must not depend on the number of threads
@@ -78,6 +79,15 @@ class ArrayDevice:
             return _gpu(xp, named.number or 0)
         return cls(xp, xp.device("cpu") if is_torch(xp) else "cpu")
 
+    @cached_property
+    def powers_of_two(self) -> Any:
+        """All of them that are normal numbers, from the least, ``2 ** -1022``."""
+        return self.asarray(np.ldexp(1.0, np.arange(-1022, 1024)))
+
+    @cached_property
+    def _is_torch(self) -> bool:
+        return is_torch(self.xp)
+
     @property
     def float64(self) -> Any:
         """The dtype of scores, sums and losses."""
@@ -117,17 +127,27 @@ class ArrayDevice:
         """Return the whole numbers below n."""
         return self.xp.arange(n, dtype=dtype, device=self.device)
 
-    def take(self, values: Any, places: Any) -> Any:
-        """Return the values at these places, of a vector or of each row of a block."""
-        return self.xp.take(values, places, axis=-1)
+    def take(self, values: Any, places: Any, axis: int = -1) -> Any:
+        """Return the values at these places, of a vector or of each row of a block.
+
+        No place is negative: array-api-compat would take three operations of Torch to make sure.
+        """
+        if self._is_torch:
+            return values.index_select(axis, places)
+        return self.xp.take(values, places, axis=axis)
 
     def prefix_sums(self, values: Any, dtype: Any) -> Any:
         """Return 0 and the sums of the first value, the first two, ..., of whole numbers.
 
-        A block has those of each row. Sums that overflow wrap around, and differences of sums are
-        right nevertheless.
+        A block has those of each row, on top of those of the rows before: summed as one vector, as
+        libraries do quickly. Sums that overflow wrap around. Differences of sums of a row are right
+        nevertheless.
         """
-        return self.xp.cumulative_sum(values, axis=-1, dtype=dtype, include_initial=True)
+        xp, shape = self.xp, tuple(values.shape)
+        zeros = xp.zeros((*shape[:-1], 1), dtype=values.dtype, device=self.device)
+        padded = xp.concat([zeros, values], axis=-1)
+        sums = xp.cumulative_sum(xp.reshape(padded, (-1,)), dtype=dtype)
+        return xp.reshape(sums, tuple(padded.shape))
 
     def inverse(self, permutation: Any) -> Any:
         """Return the inverse of a permutation."""

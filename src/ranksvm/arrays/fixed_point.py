@@ -30,23 +30,27 @@ class FixedPoint:
         xp = self._xp = device.xp
         n_bits = 60 - n_terms.bit_length()  # three times n_terms digits fit into 62 bits
         normal = xp.where(largest > 2.0**-960, largest, 2.0**-960)  # the scale must not overflow
-        self._scale = 2.0 ** (n_bits - 1 - xp.floor(xp.log2(normal)))
+        # Powers of two by search: those of libraries need not be exact.
+        powers = device.powers_of_two
+        exponent = xp.searchsorted(powers, xp.reshape(normal, (-1,)), side="right") - 1023
+        scale = device.take(powers, n_bits - 1 - exponent + 1022)
+        self._scale = xp.reshape(scale, tuple(normal.shape))
         self._ratio = 2.0**n_bits
         self._n_digits = n_digits
 
-    def digits(self, values: Any) -> list[Any]:
-        """Split into whole numbers of the units."""
+    def digits(self, values: Any) -> Any:
+        """Split into whole numbers of the units, of shape (n_digits, ...)."""
         xp = self._xp
         scaled = values * self._scale
-        high = xp.round(scaled)
-        digits = [high]
+        digits = [xp.round(scaled)]
         if self._n_digits > 1:
-            digits.append(xp.round((scaled - high) * self._ratio))
-        return [xp.astype(digit, xp.int64) for digit in digits]
+            digits.append(xp.round((scaled - digits[0]) * self._ratio))
+        return xp.astype(xp.stack(digits), xp.int64)
 
-    def number(self, digits: list[Any]) -> Any:
+    def number(self, digits: Any) -> Any:
         """Put digits together again."""
-        high, *rest = (self._xp.astype(digit, self._xp.float64) for digit in digits)
-        for low in rest:
-            high = high + low / self._ratio
-        return high / self._scale
+        digits = self._xp.astype(digits, self._xp.float64)
+        number = digits[0, ...]
+        if self._n_digits > 1:
+            number = number + digits[1, ...] / self._ratio
+        return number / self._scale

@@ -67,6 +67,8 @@ class PairLayout:
         By slot, with gaps.
     splits : list of Split
         One for each bit of the ranks, the highest first.
+    begins, sizes : ndarray of shape (n_queries,)
+        The first slot of each query, and how many it has; on the host.
     longest : int
         Documents of the longest query.
     """
@@ -76,17 +78,18 @@ class PairLayout:
         self.device = device
         self.n_samples, self.n_queries = groups.n_samples, groups.n_queries
         self.place_dtype = device.int32 if self.n_samples < 2**30 else device.int64
-        sizes = np.diff(groups.indptr)
-        self.longest = int(sizes.max(initial=0))
-        self.row = None if groups.order is None else self._places(groups.order)
-        self._indptr = self._places(groups.indptr)
-        self.query = self._places(np.repeat(np.arange(self.n_queries), sizes))
-        self.rank = self._places(rank)
-        self.inner = self.outer = self.roles = self.labels = None
+        self.begins, self.sizes = groups.indptr[:-1], np.diff(groups.indptr)
+        self.longest = int(self.sizes.max(initial=0))
+        self.row = None if groups.order is None else self.places(groups.order)
+        self._indptr = self.places(groups.indptr)
+        self.query = self.places(np.repeat(np.arange(self.n_queries), self.sizes))
+        self.rank = self.places(rank)
+        self.inner = self.outer = self.labels = None
+        self.roles: Any = None
         if preferences.sample_weight is not None:
             self.inner = self.outer = self.by_slot(device.asarray(preferences.sample_weight))
         if preferences.query_weight is not None:
-            of_query = device.asarray(np.repeat(preferences.query_weight, sizes))
+            of_query = device.asarray(np.repeat(preferences.query_weight, self.sizes))
             self.outer = of_query if self.inner is None else self.inner * of_query
             if not preferences.query_weight.all():
                 own = device.xp.ones_like(of_query) if self.inner is None else self.inner
@@ -116,7 +119,8 @@ class PairLayout:
         self.inner = xp.where(xp.max(by_slot, axis=0) > 0, own, 0.0)
         self.roles = by_slot
 
-    def _places(self, values: NDArray[Any]) -> Any:
+    def places(self, values: NDArray[Any]) -> Any:
+        """Bring places, or other whole numbers up to their number, to the device."""
         narrow = np.int32 if self.place_dtype == self.device.int32 else np.int64
         return self.device.asarray(np.asarray(values, dtype=narrow))
 

@@ -71,7 +71,7 @@ class ArrayMatrix:
     @property
     def rounding_of_sums(self) -> float:
         """What an element of ``X.T @ u`` may lose, relative to the absolute values of its terms."""
-        return relative_rounding(self.shape[0])
+        return relative_rounding(self._rows.rows_in_a_sum)
 
     def pairs(self, preferences: AnyPreferences, counting: str, n_threads: int) -> Pairs:
         """Return the preference pairs of the rows, on the device; there is one way of counting."""

@@ -64,6 +64,11 @@ class PartnerSums(ABC):
         """Bring values from the order of scores to the last order."""
         return self._device.take(values, self._partners.origin)
 
+    def _add_up(self, run_sums: Iterator[Any], like: Any, *, by_side: bool = False) -> Any:
+        """Add up whole numbers over all levels; they have the shape of `like`."""
+        shape, dtype = tuple(like.shape), self._device.int64
+        return self._partners.add_up(run_sums, shape, dtype, by_side=by_side)
+
     def forget_inner(self) -> None:
         """Free what only counts of partners active at both of two margins need."""
         self._partners.forget_inner()
@@ -82,31 +87,28 @@ class PlainSums(PartnerSums):
 
     def counts(self, window: int) -> list[Any]:  # noqa: D102
         lengths = self._partners.lengths(window)
-        sides = self._partners.add_up(lengths, self._device.int64, by_side=True)
-        return [self._device.xp.astype(n, self._device.float64) for n in sides]
+        sides = self._add_up(lengths, self._pairs.rank, by_side=True)
+        sides = self._device.xp.astype(sides, self._device.float64)
+        return [sides[0, :], sides[1, :]]
 
     def differences(self, v: Any, *, precise: bool = False) -> Any:  # noqa: D102
         n = self._whole(self.n_better + self.n_worse)
         fixed = self._fixed_point(v, n_digits=2 if precise else 1)
-        differences = []
-        for digit in fixed.digits(v):
-            run_sums = self._partners.run_sums(digit, 0)
-            [of_partners] = self._partners.add_up(run_sums, self._device.int64)
-            differences.append(n * self.last(digit) - of_partners)
-        return fixed.number(differences)
+        digits = fixed.digits(v)
+        run_sums = self._partners.run_sums(digits, 0)
+        of_partners = self._add_up(run_sums, digits)
+        return fixed.number(n * self.last(digits) - of_partners)
 
     def slacks(self, margin: float) -> list[Any]:  # noqa: D102
         n_better, n_worse = self._whole(self.n_better), self._whole(self.n_worse)
         fixed = self._fixed_point(self.score, at_least=abs(margin))
-        margins = fixed.digits(self._device.xp.full_like(self.score[:1], margin))
-        better, worse = [], []
-        for digit, rho in zip(fixed.digits(self.score), margins, strict=True):
-            run_sums = self._partners.run_sums(digit, 0)
-            sides = self._partners.add_up(run_sums, self._device.int64, by_side=True)
-            own = self.last(digit)
-            better.append(n_better * (rho + own) - sides[0])
-            worse.append(n_worse * (rho - own) + sides[1])
-        return [fixed.number(better), fixed.number(worse)]
+        rho = fixed.digits(self._device.xp.full_like(self.score[:1], margin))
+        digits = fixed.digits(self.score)
+        run_sums = self._partners.run_sums(digits, 0)
+        sides = self._add_up(run_sums, digits, by_side=True)
+        own = self.last(digits)
+        better = fixed.number(n_better * (rho + own) - sides[0, ...])
+        return [better, fixed.number(n_worse * (rho - own) + sides[1, ...])]
 
     def _whole(self, counts: Any) -> Any:
         return self._device.xp.astype(counts, self._device.int64)
@@ -136,13 +138,11 @@ class WeightedSums(PartnerSums):
     def _sums(self, values: Any, window: int, *, by_side: bool = False) -> list[Any]:
         """Sum over all partners or, by side, over better and worse ones."""
         fixed = self._fixed_point(values)
-        digits = [
-            self._partners.add_up(
-                self._partners.run_sums(digit, window), self._device.int64, by_side=by_side
-            )
-            for digit in fixed.digits(values)
+        digits = fixed.digits(values)
+        sums = self._add_up(self._partners.run_sums(digits, window), digits, by_side=by_side)
+        return [
+            fixed.number(side) for side in ([sums[0, ...], sums[1, ...]] if by_side else [sums])
         ]
-        return [fixed.number(list(side)) for side in zip(*digits, strict=True)]
 
 
 class LevelSums(WeightedSums):
@@ -160,8 +160,10 @@ class LevelSums(WeightedSums):
         return super()._weight
 
     def _sums(self, values: Any, window: int, *, by_side: bool = False) -> list[Any]:
-        sums = self._run_sums(values, window)
-        return self._partners.add_up(sums, self._device.float64, by_side=by_side)
+        run_sums = self._run_sums(values, window)
+        shape, dtype = tuple(values.shape), self._device.float64
+        sums = self._partners.add_up(run_sums, shape, dtype, by_side=by_side)
+        return [sums[0, ...], sums[1, ...]] if by_side else [sums]
 
     def _run_sums(self, values: Any, window: int) -> Iterator[Any]:
         """Yield the sums of values over the runs, times gaps and roles, level by level."""
@@ -171,7 +173,7 @@ class LevelSums(WeightedSums):
             values = weighed = take(values, level.source)
             role: Any = None
             if roles is not None:
-                role = xp.where(level.is_worse, roles[1, :], roles[0, :])
+                role = xp.where(level.sides[0, :], roles[1, :], roles[0, :])
                 roles, weighed = take(roles, level.source), take(role, level.source) * values
             sums = self._sum_run(level, weighed, window)
             if labels is not None:
@@ -186,5 +188,4 @@ class LevelSums(WeightedSums):
 
     def _sum_run(self, level: Level, values: Any, window: int) -> Any:
         fixed = self._fixed_point(values)
-        digits = fixed.digits(values)
-        return fixed.number([self._partners.sum_run(level, digit, window) for digit in digits])
+        return fixed.number(self._partners.sum_run(level, fixed.digits(values), window))

@@ -30,8 +30,8 @@ class Level:
     split : Split
     source : array
         After the partition: where the document at each place was before.
-    is_worse : array of bool
-        The bit is 0: partners are more relevant.
+    sides : array of bool, of shape (2, n_samples)
+        Whether partners are more relevant, that is the bit is 0; and whether they are less.
     runs : list of tuple of array (begin, end)
         The partners, a run after the partition. For two margins: those active at the first only,
         and those active at both.
@@ -39,7 +39,7 @@ class Level:
 
     split: Split
     source: Any
-    is_worse: Any
+    sides: Any
     runs: list[Run]
 
 
@@ -66,7 +66,7 @@ class Partners:
         self._pairs, self._device = pairs, pairs.device
         self.origin = self._device.arange(pairs.n_samples, pairs.place_dtype)
         rank = self._device.take(pairs.rank, windows.slot)
-        bounds = windows.ends + windows.firsts
+        bounds = self._device.xp.stack(windows.ends + windows.firsts)
         self.levels: list[Level] = []
         for split in pairs.splits:
             level, bounds = self._partition(rank, bounds, split)
@@ -74,34 +74,29 @@ class Partners:
             self.origin = self._device.take(self.origin, level.source)
             self.levels.append(level)
 
-    def _partition(self, rank: Any, bounds: list[Any], split: Split) -> tuple[Level, list[Any]]:
-        """Partition by a bit; bounds are places within the node of each document."""
+    def _partition(self, rank: Any, bounds: Any, split: Split) -> tuple[Level, Any]:
+        """Partition by a bit; each row of bounds has a place within the node of each document."""
         pairs, device, xp = self._pairs, self._device, self._device.xp
         bit = (rank >> split.bit) & 1
         is_worse = bit == 0
         ones = device.prefix_sums(bit, pairs.place_dtype)
         # Where what lies at a bound, or would, goes among the ones, and among the zeros.
-        in_ones = [device.take(ones, bound) + split.to_ones for bound in bounds]
-        in_zeros = [bound + split.middle - to for bound, to in zip(bounds, in_ones, strict=True)]
+        before = device.take(ones, xp.reshape(bounds, (-1,)))
+        in_ones = xp.reshape(before, tuple(bounds.shape)) + split.to_ones
+        in_zeros = bounds + split.middle - in_ones
         place = device.arange(pairs.n_samples, pairs.place_dtype)
         among_ones = ones[:-1] + split.to_ones
         source = device.inverse(xp.where(is_worse, place + split.middle - among_ones, among_ones))
-        n_margins = len(bounds) // 2
-        edges = [
-            xp.where(is_worse, end, first)
-            for end, first in zip(in_ones[:n_margins], in_zeros[n_margins:], strict=True)
-        ]
+        n_margins = bounds.shape[0] // 2
+        far = xp.where(is_worse, in_ones[:n_margins, :], in_zeros[n_margins:, :])
+        edges = [*(far[margin, :] for margin in range(n_margins)), split.middle]
 
         def run(near: Any, far: Any) -> Run:
             return xp.where(is_worse, near, far), xp.where(is_worse, far, near)
 
-        edges.append(split.middle)
         runs = [run(near, far) for far, near in pairwise(edges)]
-        moved = [
-            device.take(xp.where(is_worse, zero, one), source)
-            for zero, one in zip(in_zeros, in_ones, strict=True)
-        ]
-        return Level(split, source, is_worse, runs), moved
+        moved = device.take(xp.where(is_worse, in_zeros, in_ones), source)
+        return Level(split, source, xp.stack([is_worse, ~is_worse]), runs), moved
 
     def lengths(self, window: int) -> Iterator[Any]:
         """Yield the lengths of the runs, level by level."""
@@ -126,16 +121,19 @@ class Partners:
         sums = self._device.prefix_sums(values, self._device.int64)
         return self._device.take(sums, end) - self._device.take(sums, begin)
 
-    def add_up(self, sums: Iterable[Any], dtype: Any, *, by_side: bool = False) -> list[Any]:
-        """Add up the sums over runs of all levels: [all], or [of better partners, of worse]."""
-        xp, zeros = self._device.xp, self._device.zeros(self._pairs.n_samples, dtype)
-        totals = [zeros, zeros] if by_side else [zeros]
+    def add_up(
+        self, sums: Iterable[Any], shape: tuple[int, ...], dtype: Any, *, by_side: bool = False
+    ) -> Any:
+        """Add up the sums over runs of all levels, which are of a shape.
+
+        By side, those of the better partners and those of the worse ones are stacked.
+        """
+        xp, device = self._device.xp, self._device
+        shape = (2, *shape) if by_side else shape
+        total = xp.zeros(shape, dtype=dtype, device=device.device)
         for level, found in zip(self.levels, sums, strict=True):
-            parts = [found]
             if by_side:
-                parts = [xp.where(level.is_worse, found, 0), xp.where(level.is_worse, 0, found)]
-            totals = [
-                self._device.take(total + part, level.source)
-                for total, part in zip(totals, parts, strict=True)
-            ]
-        return totals
+                ones = (1,) * (len(shape) - 2)
+                found = xp.where(xp.reshape(level.sides, (2, *ones, -1)), found, 0)
+            total = device.take(total + found, level.source)
+        return total

@@ -1,8 +1,9 @@
 """The rows of X on a device, dense or sparse: the few products that a design matrix is made of.
 
 Whatever the storage, sums over vectors are in float64. Single precision is widened in blocks of
-rows, small enough to stay in a cache, rather than multiplied as it is: of a sum in single precision
-too few digits are left for a certificate.
+rows rather than multiplied as it is: of a sum in single precision too few digits are left for a
+certificate. For its sake, too, sums over many rows are sums of those over pieces, which round less,
+in whatever order a library adds up.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 Array = Any  # of the device's library
 Vector = NDArray[np.float64]
-BLOCK_BYTES = 1 << 25
+BLOCK_BYTES = 1 << 27
+PIECE_ROWS = 1 << 10
 
 
 class DenseRows:
@@ -67,6 +69,16 @@ class DenseRows:
             return self
         return DenseRows(self.device, self._X, streamed=self._streamed, offset=offset)
 
+    @property
+    def rows_in_a_sum(self) -> int:
+        """How many numbers are added one after the other at most, in sums over rows."""
+        n = self.shape[0]
+        return PIECE_ROWS + n // PIECE_ROWS + n // self._block_rows + 2
+
+    @property
+    def _block_rows(self) -> int:
+        return max(BLOCK_BYTES // (8 * max(self.shape[1], 1)), 1)
+
     def dot(self, w: Array) -> Array:
         """Return ``X @ w``."""
         if self._as_it_is:
@@ -88,17 +100,28 @@ class DenseRows:
     def t_dot(self, u: Array) -> Array:
         """Return ``X.T @ u``."""
         if self._as_it_is:
-            return self._X.T @ u
-        return self._sum(block.T @ u[rows] for rows, block in self._blocks())
+            return self._sum_over_rows(self._X, u)
+        return self._sum(self._sum_over_rows(block, u[rows]) for rows, block in self._blocks())
 
     def t_dot_squares(self, u: Array, v: Array) -> tuple[Array, Array]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
         xp = self.device.xp
         both = self._sum(
-            xp.stack([block.T @ u[rows], (block * block).T @ v[rows]])
+            xp.stack(
+                [self._sum_over_rows(block, u[rows]), self._sum_over_rows(block * block, v[rows])]
+            )
             for rows, block in self._blocks()
         )
         return both[0, :], both[1, :]
+
+    def rows_at(self, rows: Array, scale: Array) -> Array:
+        """Return ``(X * scale)[rows, :]``, in float64 as scales are."""
+        device = self.device
+        if self._streamed:
+            chosen = device.asarray(self._X[device.to_host(rows)])
+        else:
+            chosen = device.take(self._X, rows, axis=0)
+        return (chosen if self._offset is None else chosen - self._offset) * scale
 
     def columns(self, first: int, last: int, shift: Array, scale: Array) -> Array:
         """Return ``((X - shift) * scale)[:, first:last]``."""
@@ -125,8 +148,7 @@ class DenseRows:
 
     def _blocks(self, columns: slice = slice(None)) -> Iterator[tuple[slice, Array]]:
         """Give blocks of rows in float64."""
-        n, d = self.shape
-        size = max(BLOCK_BYTES // (8 * max(d, 1)), 1)
+        n, size = self.shape[0], self._block_rows
         for begin in range(0, n, size):
             rows = slice(begin, min(begin + size, n))
             block = self._X[rows, columns]
@@ -134,6 +156,18 @@ class DenseRows:
                 block = self.device.asarray(np.ascontiguousarray(block))
             block = self.device.xp.astype(block, self.device.float64, copy=False)
             yield rows, block if self._offset is None else block - self._offset[columns]
+
+    def _sum_over_rows(self, block: Array, u: Array) -> Array:
+        """Return ``block.T @ u`` from products of pieces of rows."""
+        xp, (n, d) = self.device.xp, block.shape
+        n_pieces = n // PIECE_ROWS
+        if n_pieces == 0:
+            return block.T @ u
+        whole = n_pieces * PIECE_ROWS
+        rows = xp.reshape(block[:whole, :], (n_pieces, PIECE_ROWS, d))
+        pieces = xp.reshape(u[:whole], (n_pieces, 1, PIECE_ROWS)) @ rows
+        total = xp.sum(pieces[:, 0, :], axis=0)
+        return total if whole == n else total + block[whole:, :].T @ u[whole:]
 
     @staticmethod
     def _sum(parts: Iterator[Array]) -> Array:
@@ -179,6 +213,12 @@ class SparseRows:
         self._rows = xp.astype(rows, indices.dtype, copy=False)
         self._values = values[order]
         self._by_column = self._transposed(self._values)
+        self._longest_column = int(xp.max(self._indptr[1:] - self._indptr[:-1]))
+
+    @property
+    def rows_in_a_sum(self) -> int:
+        """How many numbers are added one after the other at most, in sums over rows."""
+        return self._longest_column
 
     def centered(self) -> SparseRows:
         """Return this: nothing is taken off sparse rows."""

@@ -11,7 +11,7 @@ from .partner_sums import partner_sums
 from .windows import Windows
 
 Terms = dict[str, Any]
-BLOCK_BYTES = 1 << 26  # of columns that are multiplied at once, which takes some ten times as much
+BLOCK_BYTES = 1 << 27  # of columns that are multiplied at once, which takes some ten times as much
 # Of the fixed-point sums that gradients are made of; roles take as much again.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -34,6 +34,8 @@ class ArraySweep:
 
     Attributes
     ----------
+    layout : PairLayout
+    windows : Windows
     gradient : array of shape (n_samples,)
         The derivative of the loss by each score.
     n_active : float
@@ -55,7 +57,7 @@ class ArraySweep:
     def __init__(
         self, pairs: PairLayout, scores: Any, loss: str, margin: float, width: float = 0.0
     ) -> None:
-        self._pairs, self._device = pairs, pairs.device
+        self.layout, self._device = pairs, pairs.device
         self._margin, self._width = margin, width
         if loss == "smoothed_hinge" and not width > 0:
             raise ValueError(f"the width of the smoothed hinge must be above 0, not {width}")
@@ -69,8 +71,8 @@ class ArraySweep:
             "smoothed_hinge": self._finish_smoothed_hinge,
         }
         with np.errstate(over="ignore", invalid="ignore"):
-            windows = Windows(pairs, xp.where(finite, scores, 0.0), margins)
-            self._sums = partner_sums(pairs, windows)
+            self.windows = Windows(pairs, xp.where(finite, scores, 0.0), margins)
+            self._sums = partner_sums(pairs, self.windows)
             slot = self._sums.last(self._sums.slot)
             self._outer = 1.0 if pairs.outer is None else self._device.take(pairs.outer, slot)
             self._place = self._device.inverse(pairs.rows(slot))
@@ -164,7 +166,7 @@ class ArraySweep:
         return self._outer * (self._sums.n_better + self._sums.n_worse)
 
     def _check_rows(self, name: str, values: Any) -> None:
-        n = self._pairs.n_samples
+        n = self.layout.n_samples
         if values.shape[0] != n:
             raise ValueError(f"{name} has {values.shape[0]} rows where there are {n}")
 
@@ -178,7 +180,7 @@ class ArraySweep:
 
     def rows(self) -> Any:
         """Return the row at each position, that is in order of query, then score."""
-        return self._pairs.rows(self._sums.slot)
+        return self.layout.rows(self._sums.slot)
 
     def laplacian(self, v: Any, n_threads: int = 1) -> Any:
         """Return ``M v``, for v of shape (n_samples,) or (n_samples, k).
@@ -202,5 +204,5 @@ class ArraySweep:
 
     def _laplacian(self, v: Any) -> Any:
         """Multiply a vector, or each row of a block."""
-        by_score = self._device.take(self._pairs.by_slot(v), self._sums.slot)
+        by_score = self._device.take(self.layout.by_slot(v), self._sums.slot)
         return self._by_row(self._outer * self._sums.differences(by_score))

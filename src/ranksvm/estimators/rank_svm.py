@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..arrays.placement import within_memory
 from .eval_sets import EvalSets, RoundScores, eval_scores, eval_sets
 from .linear_trainer import LinearTrainer
 from .pair_arguments import PairArguments
@@ -270,7 +271,7 @@ default="auto"
             If no queries are given, but X has a column that looks like their ids; or a member of
             `eval_set` has no preference pairs.
         """
-        with fitted_or_not(self):
+        with fitted_or_not(self), within_memory():
             validation = eval_sets(eval_set, eval_qid, eval_group)
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
