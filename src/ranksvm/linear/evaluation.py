@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import DualRay, LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.dual_ray import DualRay
+from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
 from .known import LastHessian
