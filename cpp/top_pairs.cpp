@@ -70,10 +70,10 @@ std::vector<double> TopPairs::pairs_per_query(int n_threads) const {
         const RankBlock block(*this, q, first, nullptr);
         for (std::int64_t t = 0; t < std::min(n_top(q), block.last); ++t) {
           const TopRow top(*this, q, t, nullptr);
-          Four of_row{};
-          for (auto k = block.begin(t); k < block.size(); k += 4)
-            of_row += four_pairs(top, block, k).weight;
-          sum += sum_of(of_row);
+          for (auto k = block.begin(t); k < block.size(); k += 4) {
+            const Four weight = four_pairs(top, block, k).weight;
+            for (std::size_t lane = 0; lane < 4; ++lane) sum += weight[lane];
+          }
         }
       }
       result[q] = sum.value();

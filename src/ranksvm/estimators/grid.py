@@ -70,8 +70,9 @@ def ranksvm_grid(
     callback : callable, optional
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
-        The parameters of `RankSVM`, but C: loss, pair_weight, normalize, solver, counting, tol,
-        max_iter and n_threads; and epsilon, as for `ranksvm.linear.parameters.Parameters`.
+        The parameters of `RankSVM`, but C: loss, pair_weight, gains, top, n_rounds, normalize,
+        solver, counting, tol, max_iter and n_threads; and epsilon, as for
+        `ranksvm.linear.parameters.Parameters`.
 
     Returns
     -------

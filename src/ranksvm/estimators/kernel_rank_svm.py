@@ -44,8 +44,9 @@ class KernelRankSVM(KernelTrainer, PairRanker):
         By default 1 / n_features.
     degree : float, default=3
     coef0 : float, default=1.0
-    loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid, verbose
-        As for `RankSVM`.
+    loss, pair_weight, gains, top, n_rounds, normalize, solver, counting, tol, max_iter, \
+n_threads, qid, verbose
+        As for `RankSVM`; of rounds, the last is kept.
     max_memory : float, default=4e9
         Bytes that the kernel may take: ``16 n_samples rank`` with a rank of at most n_samples, or
         ``4 n_samples^2`` and that with a rank of hundreds, where there is room for both; and,
@@ -124,6 +125,9 @@ class KernelRankSVM(KernelTrainer, PairRanker):
         coef0: float = 1.0,
         loss: str = "squared_hinge",
         pair_weight: str | None = None,
+        gains: str = "exponential",
+        top: int = 30,
+        n_rounds: int = 3,
         normalize: str | None = "documents",
         solver: str = "auto",
         counting: str = "auto",
@@ -141,6 +145,9 @@ class KernelRankSVM(KernelTrainer, PairRanker):
         self.coef0 = coef0
         self.loss = loss
         self.pair_weight = pair_weight
+        self.gains = gains
+        self.top = top
+        self.n_rounds = n_rounds
         self.normalize = normalize
         self.solver = solver
         self.counting = counting

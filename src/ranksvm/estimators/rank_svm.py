@@ -35,16 +35,34 @@ class RankSVM(LinearTrainer, PairRanker):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         "squared_hinge" as in Lee and Lin (2014), the quicker to train; "hinge" as in SVM^rank and
         TreeRSVM, which takes single pairs that are far out of order less to heart.
-    pair_weight : {"gap"} or None, default=None
-        "gap" weighs each pair by the gap between its labels, ``v_ij = y_i - y_j``, so that to
-        confuse the best with the worst costs more than to confuse neighbours; sample and query
-        weights multiply it. N and N_q below are then sums of these weights, so that the scale of
-        the labels does not matter unless `normalize` is None.
+    pair_weight : {"gap", "gain", "ndcg"} or None, default=None
+        What pairs weigh, sample and query weights apart (:doc:`/top_of_the_list`):
+
+        - "gap": the gap between the labels, ``v_ij = y_i - y_j``, so that to confuse the best with
+          the worst costs more than to confuse neighbours;
+        - "gain": that of the gains, ``(G_i - G_j) / maxDCG_q``;
+        - "ndcg": what an exchange of the two rows would change of the nDCG of the current solution,
+          ``(G_i - G_j) |D(r_i) - D(r_j)| / maxDCG_q`` (:eq:`top-weights`), in rounds: a plain fit,
+          which is the first, and others with the weights that follow from the ranks by the one
+          before. The whole is not convex: what is certified is the round that is kept, for the
+          weights that its pairs have there.
+
+        N and N_q below are then sums of these weights, so that the scale of the labels does not
+        matter unless `normalize` is None.
+    gains : {"exponential", "linear"}, default="exponential"
+        With "gain" and "ndcg": a label y is worth ``G = 2^y - 1``, or y; labels are at least 0.
+    top : int, default=30
+        With "gain" and "ndcg": how many ranks count, with discounts ``D(r) = 1 / log2(1 + r)``.
+    n_rounds : int, default=3
+        With "ndcg": how many rounds there are at most, the plain fit included. With an `eval_set`
+        the round of the best nDCG at `top` on its first member is kept, and two rounds that do not
+        better it are the last; else the last is kept.
     normalize : {"documents", "pairs", "queries"} or None, default="documents"
         How C gives the weight c of a pair, with n rows, N pairs, N_q pairs of query q and R queries
         that have pairs:
 
-        - "documents": ``c = C n / N``; scale-free, C = 1 is a good first choice;
+        - "documents": ``c = C n / N``; scale-free, C = 1 is a good first choice. The weights of
+          "ndcg" lie on few rows of each query, and n is then the number of queries;
         - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
         - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
         - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
@@ -113,7 +131,7 @@ default="auto"
     n_iter_ : int
         Number of iterations.
     history_ : list of Iteration
-        Objective, gap, step, passes over X and seconds of each iteration.
+        Objective, gap, step, passes over X and seconds of each iteration, of all rounds.
     n_pairs_ : int or float
         Number of preference pairs (their weight, if there are weights).
     n_queries_ : int
@@ -121,7 +139,7 @@ default="auto"
     evals_result_ : dict
         The score on each of `eval_set`, as LightGBM and XGBoost lay it out:
         ``{"valid_0": {"pairwise_accuracy_pooled": [0.9]}}``. There is a single value, that of the
-        optimum.
+        optimum; with ``pair_weight="ndcg"`` there is the nDCG of each round, by ``"ndcg@30"``.
     qid_column_ : str or None
         Name of the column of query ids, which `predict` and `score` leave out of the features.
     n_features_in_ : int
@@ -216,8 +234,8 @@ default="auto"
             arrays of Torch and CuPy, too, on any device.
         y : array-like of shape (n_samples,)
             Relevance labels, larger is better: numbers, or categories that have an order, of
-            pandas or an Enum of polars. Only their order within a query matters, and with
-            ``pair_weight="gap"`` the gaps between them.
+            pandas or an Enum of polars. Only their order within a query matters, and with a
+            `pair_weight` the gaps between them, or between their gains.
         qid : array-like of shape (n_samples,) or str, optional
             Query ids: integers, strings or any hashable values, in any order; or the name of a
             column of the data frame X. None: the column that the parameter `qid` names, or else
@@ -244,7 +262,8 @@ default="auto"
         group : array-like of shape (n_queries,), optional
             In place of `qid`, how many rows each query has, one query after the other.
         eval_set : list of (X, y), optional
-            Rows to measure the trained model on, in `evals_result_`; training does not see them.
+            Rows to measure the trained model on, in `evals_result_`; training does not see them,
+            but for the choice of a round with ``pair_weight="ndcg"``.
         eval_qid, eval_group : list of array-like, optional
             The query ids, or else the sizes of the queries, of each member of `eval_set`.
 

@@ -66,8 +66,9 @@ class RankSVMCV(LinearChooser, PairRanker):
     refit : bool, default=True
         Train on all rows with what was chosen; without `param_grid`, the model is that of
         ``RankSVM(C=model.C_)``.
-    loss, pair_weight, normalize, solver, counting, tol, max_iter, n_threads, qid
-        As for `RankSVM`.
+    loss, pair_weight, gains, top, n_rounds, normalize, solver, counting, tol, max_iter, \
+n_threads, qid
+        As for `RankSVM`; of rounds, the last is kept, for each C and each fold.
     n_jobs : int or None, default=None
         Folds at a time, which share the `n_threads`; None is as many as there are threads,
         -1 as many as CPUs, -2 one less. The result is the same to the last bit.

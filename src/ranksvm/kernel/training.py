@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from ..linear.design_matrix import DesignMatrix
 from ..linear.objective import LinearObjective
 from ..linear.parameters import Parameters
+from ..linear.rounds import Rounds
 from ..linear.training import Fit, Problem, make_problem, shortfall
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import Hinge, SquaredHinge
+from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
 from ..threads import one_blas_thread
@@ -69,6 +71,9 @@ def train_kernel(
     In the end the value is confirmed: it is that of the function that is returned, from kernel
     values and its own coefficients, and raised by their rounding.
 
+    Where weights of pairs follow the ranking, that is a round (`ranksvm.linear.rounds`), and the
+    next begins with its columns.
+
     With the solver "auto", Phi gets no more columns than pay: beyond, training goes on from where
     it was over all functions at once, if the kernel matrix finds room in the factor's `max_memory`.
     Where that stalls at the limits of rounding, or the hinge loss weighs so much that planes need
@@ -88,12 +93,18 @@ def train_kernel(
     KernelFit
         Its value and gap are those of the kernel and of the coefficients.
     """
-    if parameters.pair_weight == "ndcg":
-        raise ValueError(
-            "pair_weight='ndcg' is for linear rankers: use RankSVM, or pair_weight='gain'"
-        )
     training = _KernelTraining(factor, preferences, parameters, callback, note)
-    return training.run(most_columns(factor.n_samples, parameters, factor.max_memory))
+    most = most_columns(factor.n_samples, parameters, factor.max_memory)
+    fit = training.run(most)
+    if parameters.pair_weight != "ndcg":
+        return fit
+    rounds: Rounds[KernelFit] = Rounds(parameters.n_rounds)
+    while rounds.add(fit, fit.result.history):
+        assert isinstance(preferences, Preferences)  # which the first round has seen to
+        scores, _ = factor.scores(fit.support, fit.dual_coef)
+        training = training.weighed(parameters.gain.by_rank(preferences, scores))
+        fit = training.run(most)
+    return replace(fit, result=replace(fit.result, history=rounds.history))
 
 
 def most_columns(n: int, parameters: Parameters, max_memory: float) -> int | None:
@@ -152,6 +163,12 @@ class _KernelTraining:
     def __post_init__(self) -> None:
         self.weights = np.zeros(0)
         self.history: list[Iteration] = []
+
+    def weighed(self, preferences: AnyPreferences) -> _KernelTraining:
+        """Return the training of the same columns with other weights of pairs, from there."""
+        another = replace(self, preferences=preferences)
+        another.weights = self.weights
+        return another
 
     def run(self, max_rank: int | None) -> KernelFit:
         factor, parameters = self.factor, self.parameters

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
-from ..solvers import Callback, Iteration, SolverResult
+from ..solvers import Callback, Iteration, SolverResult, Status
 from ..threads import resolve_threads
 from .grid import CallbackOfC, with_C
 from .matrix import Matrix
@@ -121,12 +121,13 @@ def train(
     of_fit = None if judge is None else lambda fit: judge(fit.weights)
     rounds: Rounds[Fit] = Rounds(parameters.n_rounds, of_fit)
     fit, more = first, rounds.add(first, first.result.history)
+    more &= first.result.status is not Status.STOPPED
     while more:
         problem = next_problem(X, preferences, parameters, fit.result.weights)
         result = problem.minimize(parameters, fit.result.weights, callback)
         short = shortfall(result, parameters)
         fit = replace(first, result=result, n_pairs=problem.n_pairs, shortfall=short)
-        more = rounds.add(fit, result.history)
+        more = rounds.add(fit, result.history) and result.status is not Status.STOPPED
     assert rounds.kept is not None
     return replace(rounds.kept, result=replace(rounds.kept.result, history=rounds.history))
 
@@ -163,9 +164,9 @@ def in_rounds(
             continue
         rounds: Rounds[SolverResult] = Rounds(parameters.n_rounds)
         of_C = None if callback is None else with_C(callback, parameters.C)
-        more = rounds.add(result, result.history)
+        more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         while more:
             problem = next_problem(X, preferences, parameters, result.weights)
             result = problem.minimize(parameters, result.weights, of_C)
-            more = rounds.add(result, result.history)
+            more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         yield place, replace(result, history=rounds.history)
