@@ -107,7 +107,7 @@ class SplineMap(FeatureMap):
         return self.knots[self.degree], self.knots[-self.degree - 1]
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`, to sparse ones."""
+        """Map rows, as `FeatureMap` says, to sparse ones."""
         from scipy.sparse import csr_matrix
 
         n, d = X.shape
