@@ -140,9 +140,14 @@ def test_rows_that_end_before_the_features_of_the_model(files):
 def test_what_becomes_dense_is_said_and_refused_where_it_would_not_fit(tmp_path, capsys):
     X, y, qid = rows(0, 0.3)
     dump_svmlight(tmp_path / "train", X, y, qid)
-    assert run("train", tmp_path / "train", tmp_path / "m", "--features", "nystroem:9") == 0
-    said = capsys.readouterr().err
-    assert "note: the features are dense once they are mapped, 7.8e-06 GB" in said
+    stored = (X != 0).sum()
+    for features, n_values in [("nystroem:9", 9 * len(X)), ("splines", 4 * X.size)]:
+        assert run("train", tmp_path / "train", tmp_path / "m", "--features", features) == 0
+        said = capsys.readouterr().err
+        assert f"mapped features are {n_values:,} numbers where there were {stored}" in said
+    for scale in ("quantile", "query"):
+        assert run("train", tmp_path / "train", tmp_path / "m", "--scale", scale) == 0
+        assert "sparse no longer" not in capsys.readouterr().err
     for options in (["nystroem:9"], ["splines"]):
         limit = ["--max-memory", "1000", "--features", *options]
         assert run("train", tmp_path / "train", tmp_path / "other", *limit) == 2

@@ -72,8 +72,11 @@ def valid_files(folder):
             (MODELS / "kernel1.safetensors").read_bytes(),
             dense_kernel("m.safetensors", folder),
         ],
-        "maps json": [with_maps("m.json", folder)],
-        "maps safetensors": [with_maps("m.safetensors", folder)],
+        "maps json": [(MODELS / "version2.json").read_bytes(), with_maps("m.json", folder)],
+        "maps safetensors": [
+            (MODELS / "version2.safetensors").read_bytes(),
+            with_maps("m.safetensors", folder),
+        ],
         "liblinear": [written(save_liblinear, folder)],
         "svmrank": [written(save_svmrank, folder)],
         "pickle": [

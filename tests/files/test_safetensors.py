@@ -19,6 +19,7 @@ from ranksvm.files.model import is_model_file
 from ranksvm.files.source import DataError
 
 MODELS = Path(__file__).parent / "models"
+SCORES_OF_VERSION_2 = [0.030440787088474294, -0.8082478057082211, -0.23089941665102431]
 METADATA = {"format": "ranksvm linear model", "format_version": "1"}
 WEIGHTS = struct.pack("<2d", 0.5, -2.0)
 
@@ -232,6 +233,22 @@ def test_models_of_version_1_are_read_and_written(tmp_path, name):
         "n_samples": 178,
         "zero_based": False,
     }
+    require_unchanged(model, tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["version2.json", "version2.safetensors"])
+def test_models_of_version_2_are_read_and_written(tmp_path, name):
+    """Those with maps."""
+    model = load_model(MODELS / name)
+    kinds = ["affine", "query", "quantiles", "splines", "nystroem"]
+    assert [one.name for one in model.maps] == kinds
+    assert model.feature_names == ["bm25", "größe"]
+    scores = model.predict([[1.0, 2.0], [2.0, 0.5], [3.0, 1.0]], qid=[1, 1, 1])
+    np.testing.assert_allclose(scores, SCORES_OF_VERSION_2, rtol=1e-12)
+    require_unchanged(model, tmp_path, name)
+
+
+def require_unchanged(model, tmp_path, name):
     save_model(model, tmp_path / name)
     # Where this fails, the format has changed: give it a new version, and keep these files.
     assert (tmp_path / name).read_bytes() == (MODELS / name).read_bytes()

@@ -147,7 +147,7 @@ def prepared_rows(
 ) -> PreparedRows:
     """Do to rows what the options of `add_scale` ask for."""
     from ..jobs.features import prepared
-    from ..models.maps.preparing import Features
+    from ..models.preparing import Features
 
     features = None if args.features is None else Features.parse(args.features)
     found = prepared(rows, args.scale, features, max_memory)

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files.source import DataError
-from ..files.svmlight import SvmlightFile
+from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import FeatureWeights
 from ..models import LinearModel
 from ..models.maps import FeatureMap
 from ..models.maps.base import MAX_MEMORY
-from ..models.maps.preparing import Features, mapped_rows, scale_map
+from ..models.preparing import Features, mapped_rows, scale_map
 from .rows import Vector, factors_of, matrix_on, naming
 
 if TYPE_CHECKING:
     from ..linear.matrix import Matrix
+
+
+_MORE = 2  # times as many numbers, from which on that is said
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +81,16 @@ class PreparedRows:
 
     @property
     def note(self) -> str | None:
-        """What to say of rows that were sparse and are dense."""
-        if not isinstance(self.mapped, np.ndarray) or isinstance(self.rows.X, np.ndarray):
+        """What to say of rows that were sparse and are not."""
+        if self.mapped is None or not isinstance(self.rows.features, CsrArrays):
+            return None
+        is_dense = isinstance(self.mapped, np.ndarray)
+        n_values = self.mapped.size if is_dense else self.mapped.nnz
+        if n_values <= _MORE * len(self.rows.features.values):
             return None
         return (
-            f"note: the features are dense once they are mapped, {self.mapped.nbytes / 1e9:.2g} GB"
+            f"note: sparse no longer, mapped features are {n_values:,} numbers where there were "
+            f"{len(self.rows.features.values):,}"
         )
 
 

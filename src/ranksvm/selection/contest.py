@@ -13,7 +13,7 @@ from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
 from ..models.maps import FeatureMap
-from ..models.maps.preparing import mapped_rows
+from ..models.preparing import mapped_rows
 from ..models.scaling import scale_factors
 from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
@@ -63,7 +63,7 @@ class Entrant(NamedTuple):
         Raises
         ------
         ValueError
-            As `ranksvm.models.maps.preparing.mapped_rows`.
+            As `ranksvm.models.preparing.mapped_rows`.
         """
         scale, features = variant.scale, variant.features
         of_each = rows.grid(variant.Cs, variant.parameters(given))

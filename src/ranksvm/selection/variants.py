@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from ..linear.parameters import Parameters
-from ..models.maps.preparing import Features, require_scale
+from ..models.preparing import Features, require_scale
 
 ParamGrid: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 

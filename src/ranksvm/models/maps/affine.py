@@ -43,7 +43,7 @@ class AffineMap(FeatureMap):
         return f"{self.n_inputs} features {shifted}multiplied"
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`; sparse ones stay sparse where there is no centre."""
+        """Map rows, as `FeatureMap` says; sparse ones stay sparse where there is no centre."""
         if self.center.any():
             X = densified(X, max_memory)
         if not is_sparse(X):

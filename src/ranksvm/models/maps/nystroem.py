@@ -103,7 +103,7 @@ class NystroemMap(FeatureMap):
         return f"{self.n_outputs} components of the kernel {self.kernel} {listed}".strip()
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`, to dense ones."""
+        """Map rows, as `FeatureMap` says, to dense ones."""
         require_room(X.shape[0], 2 * self.n_outputs, "the kernel features", max_memory)
         with np.errstate(over="ignore", invalid="ignore"):
             mapped: Matrix = self._kernel.between(X, self.components) @ self.normalization.T

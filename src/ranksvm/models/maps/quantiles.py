@@ -103,7 +103,7 @@ class QuantileMap(FeatureMap):
         return self.quantiles[0], self.quantiles[-1]
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`; sparse ones stay sparse where zero stays zero."""
+        """Map rows, as `FeatureMap` says; sparse ones stay sparse where zero stays zero."""
         if is_sparse(X):
             if self.from_zero or not self._at_zero().any():
                 return self._of_stored(X)

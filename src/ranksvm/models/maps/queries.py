@@ -53,7 +53,7 @@ class QueryMap(FeatureMap):
         return np.zeros(self.n_features), np.ones(self.n_features)
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`; sparse ones stay sparse where none is negative."""
+        """Map rows, as `FeatureMap` says; sparse ones stay sparse where none is negative."""
         groups = QueryGroups.from_qid(qid, X.shape[0])
         if is_sparse(X) and X.data.min(initial=0.0) < 0:
             X = densified(X, max_memory)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, require_ascending, require_room
 
@@ -107,61 +107,64 @@ class SplineMap(FeatureMap):
         return self.knots[self.degree], self.knots[-self.degree - 1]
 
     def apply(self, X: Any, qid: ArrayLike | None = None, *, max_memory: float = MAX_MEMORY) -> Any:
-        """Map rows, as for `FeatureMap.apply`, to sparse ones."""
-        from scipy.sparse import hstack
+        """Map rows, as `FeatureMap` says, to sparse ones."""
+        from scipy.sparse import csr_matrix
 
-        n_stored = X.shape[1] * (self.degree + 1)
-        require_room(X.shape[0], 2 * n_stored, f"the {n_stored:,} values of splines", max_memory)
+        n, d = X.shape
+        n_stored = d * (self.degree + 1)
+        require_room(n, 2 * n_stored, "the values of splines", max_memory)
         X = densified(X, max_memory)
-        columns = [self._of_column(k, X[:, k]) for k in range(X.shape[1])]
-        return hstack(columns, format="csr")
+        n_all = self._n_splines + (not self.include_bias)
+        kind = np.int32 if max(n * n_stored, d * n_all) < 1 << 31 else np.int64
+        values = np.empty((n, d, self.degree + 1))
+        columns = np.empty(values.shape, dtype=kind)
+        for k in range(d):
+            values[:, k], places = self._of_feature(k, X[:, k])
+            columns[:, k] = k * n_all + places % n_all
+        indptr = np.arange(n + 1, dtype=kind) * kind(n_stored)
+        mapped = csr_matrix((values.ravel(), columns.ravel(), indptr), (n, d * n_all))
+        if self.extrapolation == "periodic":
+            mapped.sum_duplicates()
+        if not self.include_bias:
+            mapped = mapped[:, np.arange(d * n_all) % n_all < n_all - 1]
+        return mapped
 
-    def _of_column(self, k: int, values: Vector) -> Any:
-        """Return the splines of a feature, sparse, of shape (n_samples, n_splines)."""
+    def _of_feature(self, k: int, values: Vector) -> tuple[Matrix, NDArray[np.integer]]:
+        """Return the splines that are not zero, and which these are, of shape (n, degree + 1)."""
+        from scipy.interpolate import BSpline
+
         knots = np.ascontiguousarray(self.knots[:, k])
-        low, high = knots[self.degree], knots[-self.degree - 1]
+        inside = np.ascontiguousarray(self._inside(k, values))
+        extrapolates = self.extrapolation in ("continue", "periodic")
+        found = BSpline.design_matrix(inside, knots, self.degree, extrapolates)
+        splines = found.data.reshape(len(values), self.degree + 1)
+        if self.extrapolation == "linear":
+            first, last = _slopes(knots, self.degree)
+            beyond = values - inside
+            splines += np.minimum(beyond, 0)[:, None] * first
+            splines += np.maximum(beyond, 0)[:, None] * last
+        return splines, found.indices.reshape(splines.shape)
+
+    def _inside(self, k: int, values: Vector) -> Vector:
+        """Return values in the interval of a feature, unless its splines go on beyond it."""
+        low, high = self.domain[0][k], self.domain[1][k]
+        if self.extrapolation in ("constant", "linear"):
+            return np.clip(values, low, high)
+        if self.extrapolation == "periodic":
+            period = high - low
+            return low + (values - low) % period if period > 0 else np.zeros_like(values)
         if self.extrapolation == "error" and np.any((values < low) | (values > high)):
             raise ValueError(
                 f"feature {k + 1} has values beyond the knots of its splines, {low:g} to {high:g}"
             )
-        if self.extrapolation == "periodic":
-            period = high - low
-            values = low + (values - low) % period if period > 0 else np.zeros_like(values)
-        splines = self._within(knots, values, low, high)
-        if self.extrapolation == "periodic":
-            splines = splines[:, : -self.degree] + _wider(
-                splines[:, -self.degree :], splines.shape[1] - self.degree
-            )
-        return splines[:, : self._n_splines]
-
-    def _within(self, knots: Vector, values: Vector, low: float, high: float) -> Any:
-        from scipy.interpolate import BSpline
-
-        inside = values
-        if self.extrapolation in ("constant", "linear"):
-            inside = np.clip(values, low, high)
-        extrapolates = self.extrapolation in ("continue", "periodic")
-        splines = BSpline.design_matrix(
-            np.ascontiguousarray(inside), knots, self.degree, extrapolates
-        )
-        if self.extrapolation == "linear":
-            splines = splines + _beyond(knots, self.degree, values - inside, low, high)
-        return splines
+        return values
 
 
-def _beyond(knots: Vector, degree: int, distance: Vector, low: float, high: float) -> Any:
-    """Return what lines from the ends add at a distance, negative below and positive above."""
+def _slopes(knots: Vector, degree: int) -> tuple[Vector, Vector]:
+    """Return the derivatives of the first splines at the start, and of the last at the end."""
     from scipy.interpolate import BSpline
-    from scipy.sparse import csr_matrix
 
-    curves = BSpline.construct_fast(knots, np.eye(len(knots) - degree - 1), degree)
-    slopes = csr_matrix(np.nan_to_num(curves(np.array([low, high]), nu=1)))
-    beyond = np.column_stack([np.minimum(distance, 0), np.maximum(distance, 0)])
-    return csr_matrix(beyond) @ slopes
-
-
-def _wider(X: Any, n_columns: int) -> Any:
-    from scipy.sparse import csr_matrix
-
-    X = X.tocsr()
-    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], n_columns))
+    splines = BSpline.construct_fast(knots, np.eye(len(knots) - degree - 1), degree)
+    ends = np.array([knots[degree], knots[-degree - 1]])
+    slopes = np.nan_to_num(splines(ends, nu=1))
+    return slopes[0, : degree + 1], slopes[1, -degree - 1 :]

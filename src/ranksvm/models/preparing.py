@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...names import FEATURES, SCALES
-from ..scaling import scale_factors
-from .affine import AffineMap
-from .base import MAX_MEMORY, FeatureMap
-from .nystroem import NystroemMap
-from .quantiles import QuantileMap
-from .queries import QueryMap
-from .splines import SplineMap
+from ..names import FEATURES, SCALES
+from .maps.affine import AffineMap
+from .maps.base import MAX_MEMORY, FeatureMap, is_sparse
+from .maps.nystroem import NystroemMap
+from .maps.quantiles import QuantileMap
+from .maps.queries import QueryMap
+from .maps.splines import SplineMap
+from .scaling import scale_factors
 
 
 class Features(NamedTuple):
@@ -97,8 +97,16 @@ def mapped_rows(
     if features is not None:
         fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
         maps.append(fitted(X, features.size))
-        X = maps[-1].apply(X, qid, max_memory=max_memory)
+        X = _dense_if_full(maps[-1].apply(X, qid, max_memory=max_memory), max_memory)
     return MappedRows(X, tuple(maps))
+
+
+def _dense_if_full(X: Any, max_memory: float) -> Any:
+    """Return rows as an array where more than half of it is not zero, as files are read, too."""
+    n_rows, n_columns = X.shape
+    size = n_rows * n_columns
+    is_full = is_sparse(X) and X.nnz > size / 2 and 8 * size <= max_memory
+    return X.toarray() if is_full else X
 
 
 def scale_map(
