@@ -123,7 +123,7 @@ def test_the_grid_that_needs_no_thought(problem, tmp_path, capsys):
         ({"gamma": [1]}, "param_grid may have C, loss, pair_weight, .*, not 'gamma'"),
         ({"pair_weight": ["ndgc"]}, "pair_weight must be one of .*, not 'ndgc'"),
         ({"scale": ["quantiles"]}, "scale must be None or one of .*, not 'quantiles'"),
-        ({"features": ["pca"]}, "features must be nystroem or splines, .*, not 'pca'"),
+        ({"features": ["pca"]}, "features must be nystroem or splines, .* not 'pca'"),
         ("best", "param_grid must give lists of values by name, or be 'auto', not 'best'"),
         ([], "param_grid is empty"),
         ({"C": [-1]}, "C"),

@@ -118,6 +118,8 @@ def prepared(
     DataError
         If rows without queries are to be scaled within them.
     """
+    if features is not None and features.kind == "nystroem":
+        scale = scale or "standard"
     if features is None and scale not in ("quantile", "query"):
         return PreparedRows(rows, scale)
     if scale == "query":

@@ -181,9 +181,10 @@ def compete(
     ValueError
         If no fold has preference pairs both to train and to validate on.
     """
-    results = [
-        cross_validate(one.rows, one.of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
-        for one in entrants
-    ]
+    results = []
+    for one in entrants:  # no comprehension: warnings count frames
+        results.append(
+            cross_validate(one.rows, one.of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
+        )
     scores = np.concatenate([result.scores for result in results])
     return Contest(scores, tuple(entrants), tuple(results))
