@@ -112,14 +112,12 @@ class PairGraph:
         xp, device = self.device.xp, self.device
         fixed = FixedPoint(device, xp.max(xp.abs(values), axis=-1, keepdims=True), self._longest)
         digits = fixed.digits(values)
-        won = [self._of_runs(digit, self._win_start) for digit in digits]
-        lost = [
-            self._of_runs(device.take(digit, self._by_loser), self._loss_start) for digit in digits
-        ]
+        won = self._of_runs(digits, self._win_start)
+        lost = self._of_runs(device.take(digits, self._by_loser), self._loss_start)
         return fixed.number(won), fixed.number(lost)
 
-    def _of_runs(self, digit: Array, start: Array) -> Array:
-        sums = self.device.prefix_sums(digit, self.device.int64)
+    def _of_runs(self, digits: Array, start: Array) -> Array:
+        sums = self.device.prefix_sums(digits, self.device.int64)
         return self.device.take(sums, start[1:]) - self.device.take(sums, start[:-1])
 
     def ahead(self, v: Array) -> Array:

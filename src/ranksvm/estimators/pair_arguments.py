@@ -10,6 +10,8 @@ from ..pairs.given import GivenPreferences, given_preferences
 # What takes the place of what, beside pairs.
 INSTEAD = {
     "y": "preferences are given twice, by y and pairs: give one",
+    "event": "preferences are given twice, by event and pairs: give one",
+    "time": "preferences are given twice, by time and pairs: give one",
     "sample_weight": "sample_weight weighs rows that have labels; given pairs have pair_weights",
     "query_weight": "query_weight weighs queries of labels; given pairs have pair_weights",
 }
