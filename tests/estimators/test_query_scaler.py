@@ -81,3 +81,17 @@ def test_a_search_hands_qid_on():
         search = GridSearchCV(make_pipeline(QueryScaler(), RankSVM()), grid, cv=GroupKFold(2))
         search.fit(X, y, qid=qid, groups=qid)
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "qid", "message"),
+    [
+        ([[1.0], [np.nan]], [1, 1], "Input X contains NaN"),
+        ([[1.0], [2.0]], [1, None], "qid"),
+        ([[1.0], [2.0]], np.ones((2, 2)), "qid must be one-dimensional"),
+        ([["a"], ["b"]], [1, 1], "could not convert string to float"),
+    ],
+)
+def test_bad_rows_and_ids_are_refused(X, qid, message):
+    with pytest.raises(ValueError, match=message):
+        QueryScaler().fit(X, qid=qid)

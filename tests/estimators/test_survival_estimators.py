@@ -218,7 +218,7 @@ def test_a_grid_of_C(problem):
         np.testing.assert_allclose(coef, model.coef_, rtol=1e-4)
     with pytest.raises(ValueError, match="ipcw and tau are for times of events"):
         ranksvm_grid(X, y["days"], ipcw="uno")
-    with pytest.raises(ValueError, match="pairs are given, and so are times of events"):
+    with pytest.raises(ValueError, match="preferences are given twice, by event and pairs"):
         ranksvm_grid(X, pairs=[[0, 1]], event=y["seen"], time=y["days"])
 
 
