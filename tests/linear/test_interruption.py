@@ -106,7 +106,7 @@ def test_an_interrupted_fit_keeps_the_estimator_as_it_was(problem, monkeypatch):
     X, y, qid = problem
     model = RankSVM(loss="hinge", warm_start=True).fit(X, y, qid)
     state = dict(vars(model))
-    monkeypatch.setattr("ranksvm.estimators.rank_svm.train", interrupt)
+    monkeypatch.setattr("ranksvm.estimators.linear_trainer.train", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(tol=1e-6).fit(X, y, qid)
     monkeypatch.undo()
