@@ -21,9 +21,10 @@ RANKSVM_INLINE Four four_at(const double* values) {
 RANKSVM_INLINE void put(const Four& four, double* values) {
   std::memcpy(values, &four, sizeof four);
 }
-RANKSVM_INLINE Four plus(Four a, const Four& b) {
-  a += b;
-  return a;
+RANKSVM_INLINE Four plus(const Four& a, const Four& b) {
+  Four sum = a;
+  sum += b;
+  return sum;
 }
 RANKSVM_INLINE double sum_of(const Four& four) { return (four[0] + four[1]) + (four[2] + four[3]); }
 

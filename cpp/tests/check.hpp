@@ -60,5 +60,6 @@ void test_simplex_qp(double seconds);
 void test_cholesky(double seconds);
 void test_row_forest(double seconds);
 void test_path(double seconds);
+void test_top(double seconds);
 
 }  // namespace ranksvm::tests

@@ -38,6 +38,7 @@ def exact_round(problem, ranked):
     return Exact(problem, space_of(problem), exact_pairs)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - KERNELS))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_certificate_of_a_round_is_true(kind, seed):

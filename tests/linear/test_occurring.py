@@ -22,6 +22,7 @@ from ranksvm import (
 )
 from ranksvm.files.conversion import convert_model
 from ranksvm.files.svmlight import read_svmlight
+from ranksvm.jobs.features import prepared
 from ranksvm.jobs.scoring import predict
 from ranksvm.jobs.training import train_on_rows
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -145,8 +146,8 @@ def test_files(tmp_path, name, scale):
     dump_svmlight(tmp_path / "wide", wide, y, qid)
     narrow, rows = read_svmlight(tmp_path / "narrow"), read_svmlight(tmp_path / "wide")
     assert load_svmlight(tmp_path / "wide")[0].shape == (20, MANY)
-    expected = train_on_rows(narrow, Parameters(), scale=scale)[1]
-    model = train_on_rows(rows, Parameters(), scale=scale)[1]
+    expected = train_on_rows(narrow, Parameters(), prepared=prepared(narrow, scale))[1]
+    model = train_on_rows(rows, Parameters(), prepared=prepared(rows, scale))[1]
     np.testing.assert_array_equal(predict(model, rows, 1), predict(expected, narrow, 1))
     save_model(model, tmp_path / "m.json")
     convert_model(tmp_path / "m.json", tmp_path / name, to=name[2:])
