@@ -233,7 +233,7 @@ def test_config_file(name, tmp_path, monkeypatch, capsys):
 
 def test_an_unknown_weight_is_named():
     X, y, qid = make_problem(11)
-    with pytest.raises(ValueError, match="pair_weight must be one of .*, not 'ndgc'"):
+    with pytest.raises(ValueError, match=r"pair_weight must be one of .*, not 'ndgc'"):
         RankSVM(pair_weight="ndgc").fit(X, y, qid)
     with pytest.raises(ValueError, match="pair_weight must be 'gap' or None, not 'ndgc'"):
         make_loss(Hinge, y, pair_weight="ndgc")
