@@ -41,7 +41,7 @@ COMMANDS = (
     "web_like --repeats 3",
     "web_like --rows 723421 --queries 6000 --repeats 1",
     "hinge --repeats 1 --limit 5 --rows-large 128000",
-    "survival --repeats 1",
+    "survival --rows 1000 10000 --limit 10",
     "grid --rows 5000 --repeats 1",
     "cross_validation --repeats 1",
     "kernel --rows 500 2000 --iterations 20 --repeats 1",

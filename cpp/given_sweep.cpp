@@ -18,6 +18,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kOfSums = 8 * kEpsilon;  // of short sums of rounded terms, and of weights
 constexpr std::int64_t kRun = 128;        // numbers that are added one after the other
 constexpr int kTile = 8;                  // columns
+constexpr double kHuge = 1e300;           // makes all or nothing, without a branch to foresee
 
 template <class Number>
 struct Sums {
@@ -51,45 +52,75 @@ struct Reader {
   }
 };
 
-// In place of a branch, which nobody could foresee.
-RANKSVM_INLINE double one_if(bool condition) { return static_cast<double>(condition); }
-
 // Adds a pair with the margin z; all but the slope are for one of its rows only.
 template <Kind kKind, bool kTotals>
-RANKSVM_INLINE void add_pair(const MarginFunction& phi, double z, double wanted, double weight,
+RANKSVM_INLINE void add_pair(double per_width, double z, double wanted, double weight,
                              Sums<double>& sums) {
-  const double difference = wanted - z, lacking = difference > 0 ? difference : 0;
+  const double difference = wanted - z, lacking = std::max(difference, 0.0);
   double slope = 2 * lacking;
-  if constexpr (kKind == Kind::hinge) slope = one_if(difference > 0);
-  if constexpr (kKind == Kind::smoothed_hinge) slope = std::min(lacking / phi.width, 1.0);
+  if constexpr (kKind == Kind::hinge) slope = std::min(lacking * kHuge, 1.0);
+  if constexpr (kKind == Kind::smoothed_hinge) slope = std::min(lacking * per_width, 1.0);
   sums.slope += weight * slope;
   if constexpr (!kTotals) return;
-  // What rounding hides of a pair that seems to keep its margin belongs to the bound, too.
   const double size = std::abs(wanted) + std::abs(z), coarse = 4 * kEpsilon * size;
-  const double of_pair = kKind == Kind::squared_hinge ? size * (lacking + coarse) : size;
-  sums.magnitude += one_if(difference + coarse > 0) * weight * of_pair;
-  sums.value += weight * (kKind == Kind::squared_hinge ? lacking * lacking : lacking);
-  sums.offset +=
-      weight * (kKind == Kind::squared_hinge ? lacking * (2 * wanted - lacking) : slope * wanted);
+  double of_value = lacking, of_offset = slope * wanted, magnitude = size;
+  if constexpr (kKind == Kind::squared_hinge) {
+    of_value = lacking * lacking;
+    of_offset = lacking * (2 * wanted - lacking);
+    magnitude = size * (lacking + coarse);
+  }
+  sums.value += weight * of_value;
+  sums.offset += weight * of_offset;
+  // What rounding hides of a pair that seems to keep its margin belongs to the bound, too.
+  sums.magnitude += weight * std::min(magnitude, std::max((difference + coarse) * kHuge, 0.0));
   if constexpr (kKind == Kind::smoothed_hinge) sums.smoothing += weight * lacking * (1 - slope);
 }
 
-// Adds up the pairs of a row in a role: a winner is to be ahead of its partners, by sign 1.
-template <Kind kKind, bool kTotals, class Reader>
-RANKSVM_INLINE void add_row(const MarginFunction& phi, const Reader& reader, std::int64_t row,
-                            double sign, Sums<LongSum>& sums) {
-  const double score = reader.scores[row];
-  const std::int64_t end = reader.role.start[row + 1];
-  for (auto begin = reader.role.start[row]; begin < end; begin += kRun) {
-    Sums<double> run;
-    for (auto p = begin; p < std::min(end, begin + kRun); ++p)
-      add_pair<kKind, kTotals>(phi, sign * (score - reader.partner_score(p)), reader.wanted(p),
-                               reader.weight(p), run);
-    if constexpr (kTotals)
-      sums += run;
-    else
-      sums.slope += run.slope;
+// What the pairs of a piece add up to: short sums, of long ones.
+class PieceSums {
+ public:
+  void add(const Sums<double>& run, std::int64_t n_pairs) {
+    run_ += run;
+    n_ += n_pairs;
+    if (n_ >= kRun) flush();
   }
+  const Sums<LongSum>& total() {
+    flush();
+    return total_;
+  }
+
+ private:
+  void flush() {
+    total_ += run_;
+    run_ = {};
+    n_ = 0;
+  }
+
+  Sums<LongSum> total_;
+  Sums<double> run_;
+  std::int64_t n_ = 0;
+};
+
+// Returns the slopes of the pairs of a row in a role: a winner is to be ahead of its partners, by
+// sign 1.
+template <Kind kKind, bool kTotals, class Reader>
+RANKSVM_INLINE double add_row(double per_width, const Reader& reader, std::int64_t row, double sign,
+                              PieceSums& sums) {
+  const double score = reader.scores[row];
+  const std::int64_t first = reader.role.start[row], last = reader.role.start[row + 1];
+  const auto of_run = [&](std::int64_t begin, std::int64_t end) {
+    Sums<double> run;
+    for (auto p = begin; p < end; ++p)
+      add_pair<kKind, kTotals>(per_width, sign * (score - reader.partner_score(p)),
+                               reader.wanted(p), reader.weight(p), run);
+    if constexpr (kTotals) sums.add(run, end - begin);
+    return run.slope;
+  };
+  if (last - first <= kRun) return of_run(first, last);
+  LongSum slopes;
+  for (auto begin = first; begin < last; begin += kRun)
+    slopes += of_run(begin, std::min(last, begin + kRun));
+  return slopes.value();
 }
 
 void require_finite(const double* scores, std::int64_t n) {
@@ -125,38 +156,33 @@ GivenSweep::GivenSweep(std::shared_ptr<const GivenPairs> pairs, const double* sc
 template <MarginFunction::Kind kKind, bool kWeights, bool kMargins>
 void GivenSweep::add_up(int n_threads) {
   struct Part {
-    Sums<LongSum> sums;
+    PieceSums sums;
     double square = 0, rounding_square = 0;
   };
   const Reader<kWeights, kMargins> wins{pairs_->wins(), scores_.get(), phi_.margin},
       losses{pairs_->losses(), scores_.get(), phi_.margin};
   const double per_unit = 1 / pairs_->unit();
-  const double of_sums = kKind == Kind::hinge && !kWeights ? 0 : kOfSums;  // of whole numbers
+  const double per_width = phi_.width > 0 ? 1 / phi_.width : 0;
   std::vector<Part> parts(static_cast<std::size_t>(pairs_->n_pieces()));
   parallel_for(pairs_->n_pieces(), n_threads, [&](std::int64_t piece) {
     Part part;
     for (auto i = pairs_->first_row(piece); i < pairs_->first_row(piece + 1); ++i) {
-      Sums<LongSum> won, lost;
-      add_row<kKind, true>(phi_, wins, i, 1, won);
-      add_row<kKind, false>(phi_, losses, i, -1, lost);
-      gradient_[i] = lost.slope.value() - won.slope.value();
-      const double in_units = per_unit * gradient_[i];
-      const double rounding = of_sums * per_unit * (lost.slope.value() + won.slope.value());
+      const double won = add_row<kKind, true>(per_width, wins, i, 1, part.sums);
+      const double lost = add_row<kKind, false>(per_width, losses, i, -1, part.sums);
+      gradient_[i] = lost - won;
+      const double in_units = per_unit * gradient_[i], rounding = kOfSums * per_unit * (lost + won);
       part.square += in_units * in_units;
       part.rounding_square += rounding * rounding;
-      part.sums.value += won.value.value();
-      part.sums.offset += won.offset.value();
-      part.sums.smoothing += won.smoothing.value();
-      part.sums.magnitude += won.magnitude.value();
     }
     parts[piece] = part;
   });
   Sums<LongSum> all;
-  for (const Part& part : parts) {
-    all.value += part.sums.value.value();
-    all.offset += part.sums.offset.value();
-    all.smoothing += part.sums.smoothing.value();
-    all.magnitude += part.sums.magnitude.value();
+  for (Part& part : parts) {
+    const auto& of_part = part.sums.total();
+    all.value += of_part.value.value();
+    all.offset += of_part.offset.value();
+    all.smoothing += of_part.smoothing.value();
+    all.magnitude += of_part.magnitude.value();
     square_ += part.square;
     rounding_square_ += part.rounding_square;
   }

@@ -41,7 +41,7 @@ PreferencePairs::PreferencePairs(const double* y, std::vector<std::int64_t> quer
   cut_into_pieces();
   if (has_short_queries_) begin_arranging();
   set_weights(weights);
-  if (has_weights() || has_roles()) find_members();
+  if (is_weighted()) find_members();
   parallel_for(std::ssize(pieces_), n_threads, [&](std::int64_t t) {
     LargeVector<double> labels;
     for (auto q = pieces_[t].first_query; q < pieces_[t].last_query; ++q) {
@@ -149,6 +149,7 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVecto
   const auto sorted = make_array<ScoredIndex>(n);
   sort_scores(labels.data(), n, sorted.get(), 1);
   std::uint32_t level = 0;
+  const bool weighted = is_weighted();
   // The weight of the rows below, of those on this level, as the worse ones; and of the pairs that
   // a row of weight 1 would make with those below.
   double below = 0, here = 0, to_below = 0, total = 0;
@@ -161,8 +162,8 @@ void PreferencePairs::rank_query(std::int64_t query, const double* y, LargeVecto
       to_below = has_gaps_ ? to_below + below * (sorted[p].score - sorted[p - 1].score) : below;
     }
     if (has_gaps_) values_[begin + level] = sorted[p].score;
-    total += inner(slot) * better(slot) * to_below;
-    here += inner(slot) * worse(slot);
+    total += weighted ? inner(slot) * better(slot) * to_below : to_below;
+    here += weighted ? inner(slot) * worse(slot) : 1;
     label_[slot] = level;
   }
   n_levels_[query] = level + 1;
@@ -180,12 +181,12 @@ void PreferencePairs::arrange_by_level(std::int64_t begin, const ScoredIndex* by
 // Of the queries that have pairs.
 void PreferencePairs::measure_weights() {
   const auto is_whole = [](double value) { return value == std::floor(value); };
-  const bool rows_differ = has_weights() || has_roles();
+  const bool weighted = is_weighted();
   double largest_row = 0, largest_inner = 0, largest_outer = 0, largest_gap = 0;
   double largest_better = 0, largest_worse = 0;
   for (std::int64_t q = 0; q < n_queries(); ++q) {
     if (n_levels_[q] < 2) continue;
-    for (auto place = query_start_[q]; rows_differ && place < query_start_[q] + n_members(q);
+    for (auto place = query_start_[q]; weighted && place < query_start_[q] + n_members(q);
          ++place) {
       const auto g = arranged(place);
       largest_row = std::max(largest_row, inner(g));

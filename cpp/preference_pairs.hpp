@@ -36,6 +36,7 @@ class PreferencePairs {
   [[nodiscard]] bool has_gaps() const { return has_gaps_; }
   [[nodiscard]] bool has_weights() const { return !inner_.empty(); }
   [[nodiscard]] bool has_roles() const { return !better_.empty(); }
+  [[nodiscard]] bool is_weighted() const { return has_weights() || has_roles(); }
 
   // The slots of a query are those from query_start(q) on, before query_start(q + 1).
   [[nodiscard]] std::int64_t query_start(std::int64_t query) const { return query_start_[query]; }

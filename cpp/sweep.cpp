@@ -300,15 +300,15 @@ struct ScaledWeights {
   const PreferencePairs& pairs;
   const ScoreOrder& order;
   std::int64_t begin;
-  bool are_ones = !pairs.has_weights() && !pairs.has_roles();
+  bool weighted = pairs.is_weighted();
 
   [[nodiscard]] Real inner(std::uint32_t p) const {
-    if (are_ones) return 1;
+    if (!weighted) return 1;
     const auto slot = order.slot(begin + p);
     return static_cast<Real>(pairs.scale().inner * (pairs.inner(slot) * pairs.better(slot)));
   }
   [[nodiscard]] Real outer(std::uint32_t p) const {
-    if (are_ones) return 1;
+    if (!weighted) return 1;
     const auto slot = order.slot(begin + p);
     return static_cast<Real>(pairs.scale().outer * (pairs.outer(slot) * pairs.worse(slot)));
   }

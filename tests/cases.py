@@ -73,9 +73,11 @@ def linear_objective(X, loss, c, n_threads=1):
 
 
 def is_member(ranking):
-    """Whether each row weighs something, in a query that does."""
+    """Whether each row weighs something, in one of its roles at least, in a query that does."""
+    ones = np.ones(len(ranking.y))
+    roles = [ones if w is None else w for w in (ranking.better_weight, ranking.worse_weight)]
     weights = [w for w in (ranking.sample_weight, ranking.query_weight) if w is not None]
-    return np.all([np.ones(len(ranking.y)), *weights], axis=0)
+    return np.all([np.any(roles, axis=0), *weights], axis=0)
 
 
 def suits_arrays(ranking):

@@ -66,10 +66,10 @@ def reduced_pairs(y, qid=None):
     return found
 
 
-def normalize_pairs(pairs, C, normalize, sample_weight=None, query_weight=None, pair_weight=None):
+def normalize_pairs(pairs, C, normalize, sample_weight=None, query_weight=None, **_of_pairs):
     """The pairs with c, as `C` and `normalize` give it, multiplied into their weights.
 
-    `pair_weight` is in the weights of the pairs already.
+    Gaps and roles are in the weights of the pairs already.
     """
     of_query = row_weights(query_weight, pairs.n_samples)
     if normalize == "documents":

@@ -43,10 +43,12 @@ class Ranking:
     sample_weight: np.ndarray | None
     query_weight: np.ndarray | None
     pair_weight: str | None = None
+    better_weight: np.ndarray | None = None
+    worse_weight: np.ndarray | None = None
 
     @property
     def weights(self):
-        names = ("sample_weight", "query_weight", "pair_weight")
+        names = ("sample_weight", "query_weight", "pair_weight", "better_weight", "worse_weight")
         return {name: getattr(self, name) for name in names}
 
 
@@ -124,6 +126,12 @@ def pair_weights(y):
     return st.none() if underflow else st.sampled_from([None, "gap"])
 
 
+def roles(n):
+    """Weights of rows as the better or the worse one of a pair: of none, of some, of any size."""
+    whole = st.integers(0, 1).flatmap(lambda high: integers(n, 0, high)).map(np.float64)
+    return st.one_of(st.none(), whole, weights(n))
+
+
 @st.composite
 def rankings(draw, max_samples=24, weighted=True):
     y = draw(st.integers(1, max_samples).flatmap(labels))
@@ -138,6 +146,8 @@ def rankings(draw, max_samples=24, weighted=True):
         sample_weight=draw(weights(n)) if weighted else None,
         query_weight=None if of_query is None else of_query[query],
         pair_weight=draw(pair_weights(y)) if weighted else None,
+        better_weight=draw(roles(n)) if weighted else None,
+        worse_weight=draw(roles(n)) if weighted else None,
     )
 
 

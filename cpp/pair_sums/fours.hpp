@@ -141,13 +141,14 @@ RANKSVM_CLONES void add_up_partners(const Members& members, const MarginFunction
 template <bool Gap, bool Roles>
 RANKSVM_CLONES void add_up_values(const Members& members, const std::uint64_t* partners,
                                   const Numbers& value, Numbers& result) {
-  for (std::uint32_t first = 0; first < members.n; first += 4) {
+  const std::uint32_t n = members.n;
+  for (std::uint32_t first = 0; first < n; first += 4) {
     FourWords words;
     std::memcpy(&words, partners + first, sizeof words);
     const Four levels = members.level.four(first);
     const FourRoles roles(members, first);
     Four sum{};
-    for (std::uint32_t j = 0; j < members.n; ++j) {
+    for (std::uint32_t j = 0; j < n; ++j) {
       const auto bit = static_cast<std::int64_t>(std::uint64_t{1} << j);
       Four term = Four{} + value[j];
       const Four way = levels - members.level[j];

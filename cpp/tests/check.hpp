@@ -53,6 +53,7 @@ inline void repeat(double seconds, const std::function<void(Random&)>& test) {
 inline bool close(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; }
 
 void test_sweeps(double seconds);
+void test_given_pairs(double seconds);
 void test_matrices(double seconds);
 void test_thread_pool(double seconds);
 void test_simplex_qp(double seconds);

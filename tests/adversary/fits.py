@@ -93,6 +93,14 @@ def options(problem, way):
 
 
 def data(problem):
+    if problem.pairs is not None:
+        return {
+            "X": problem.X,
+            "qid": problem.qid,
+            "pairs": problem.pairs,
+            "pair_weights": problem.pair_weights,
+            "margins": problem.margins,
+        }
     return {
         "X": problem.X,
         "y": problem.y,

@@ -11,7 +11,10 @@ CENTRING = mpfr("0.001")
 def minimize(truth, C):
     """Multipliers of the pairs of an exact problem, for this C."""
     rows = [[mpfr(value) for value in row] for row in truth.space.vectors]
-    Z = [[a - b for a, b in zip(rows[p.i], rows[p.j], strict=True)] for p in truth.pairs]
+    Z = [
+        [(a - b) / mpfr(p.margin) for a, b in zip(rows[p.i], rows[p.j], strict=True)]
+        for p in truth.pairs
+    ]
     g = [mpfr(C * pair.weight) for pair in truth.pairs]
     solve = minimize_hinge if truth.problem.loss == "hinge" else minimize_squared_hinge
     return solve(Z, g)

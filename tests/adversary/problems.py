@@ -15,7 +15,10 @@ KERNEL_GAMMA = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a ranker is trained on, and how; `X` is an array or CSR."""
+    """What a ranker is trained on, and how; `X` is an array or CSR.
+
+    Where there are `pairs`, these are given in place of labels, and `y` only says how many rows.
+    """
 
     kind: str
     seed: int
@@ -29,6 +32,9 @@ class Problem:
     loss: str = "squared_hinge"
     pair_weight: str | None = None
     kernel: str | None = None
+    pairs: np.ndarray | None = None
+    pair_weights: np.ndarray | None = None
+    margins: np.ndarray | None = None
 
     def __str__(self):
         return f"{self.kind}-{self.seed}"
@@ -42,6 +48,8 @@ class Problem:
         digest = hashlib.sha256(repr((names, rows.shape)).encode())
         for array in (*arrays, self.y, self.qid, self.sample_weight, self.query_weight):
             digest.update(b"-" if array is None else np.asarray(array, np.float64).tobytes())
+        for array in (self.pairs, self.pair_weights, self.margins):
+            digest.update(b"" if array is None else np.asarray(array, np.float64).tobytes())
         return digest.hexdigest()[:16]
 
 
@@ -69,6 +77,8 @@ def names(count, seed=0, kinds=None):
 
 def has_pairs(problem):
     """Whether a pair weighs something."""
+    if problem.pairs is not None:
+        return problem.pair_weights is None or bool(problem.pair_weights.any())
     n = len(problem.y)
     query = np.zeros(n) if problem.qid is None else problem.qid
     weight = np.ones(n)
@@ -222,6 +232,24 @@ def lone_queries(r, problem):
     return replace(problem, qid=qid, y=np.where(qid == 0, 1.0, problem.y))
 
 
+def given(r, problem):
+    """Pairs that repeat and go round in circles, with weights and margins of any size."""
+    n, n_pairs = len(problem.y), int(r.integers(1, 60))
+    winner = r.integers(0, n, n_pairs)
+    pairs = np.stack([winner, (winner + r.integers(1, min(n, 4), n_pairs)) % n], axis=1)
+    weights = r.choice([0.0, 1e-8, 1.0, 1e8, r.uniform(0, 3)], n_pairs)
+    margins = powers(r, -6, 6, n_pairs if r.random() < 0.5 else 1) * r.uniform(0.5, 2, n_pairs)
+    problem = scaled(r, problem) if r.random() < 0.5 else problem
+    return replace(
+        problem,
+        y=np.zeros(n),
+        qid=np.zeros(n) if problem.normalize == "queries" else None,
+        pairs=pairs,
+        pair_weights=weights if r.random() < 0.5 else None,
+        margins=margins if r.random() < 0.6 else None,
+    )
+
+
 def linear_kernel(r, problem):
     """Few rows, whose kernel values are exact."""
     return replace(few(r, problem), kernel="linear")
@@ -287,5 +315,6 @@ KINDS = {
     "rbf_kernel": rbf_kernel,
     "rounded_kernel": rounded_kernel,
     "extremes": extremes,
+    "given": given,
     "everything": everything,
 }

@@ -7,7 +7,9 @@ taken in rational arithmetic, and lie within `CLOSE` of each other::
     D(a) = sum a_ij - 0.5 |sum a_ij z_ij|^2          0 <= a_ij <= c v_ij for the hinge
          - sum a_ij^2 / (4 c v_ij)                   0 <= a_ij for the squared hinge
 
-For a kernel, rows are those of a factor of its matrix, and ``|.|^2`` is taken by that matrix.
+A given pair with the margin m stands for one with the margin 1, ``z / m`` in the place of z, and m
+or, for the squared hinge, ``m^2`` times its weight. For a kernel, rows are those of a factor of its
+matrix, and ``|.|^2`` is taken by that matrix.
 """
 
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from scipy import sparse
 from .minimize import minimize
 from .problems import KERNEL_GAMMA
 
+ONE = mpq(1)
 CLOSE = mpq(1, 10**25)
 PRECISIONS = (320, 640, 1280)
 
@@ -31,11 +34,12 @@ class Uncertified(ArithmeticError):
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Row i is better than row j; `weight` is ``c v_ij`` for C = 1."""
+    """Row i is better than row j; `weight` is ``c v_ij`` for C = 1, as the margin makes it."""
 
     i: int
     j: int
     weight: mpq
+    margin: mpq = ONE
 
 
 def exact(values):
@@ -69,6 +73,8 @@ def exact_pairs(problem):
         for weight in (problem.sample_weight, problem.query_weight)
     )
     query = [0] * n if problem.qid is None else [int(q) for q in problem.qid]
+    if problem.pairs is not None:
+        return exact_given_pairs(problem, of_row, of_query, query)
     y = exact(problem.y)
     found = {}
     for i in range(n):
@@ -81,12 +87,29 @@ def exact_pairs(problem):
     return [Pair(i, j, weight * scale[query[i]]) for (i, j), weight in found.items()]
 
 
+def exact_given_pairs(problem, of_row, of_query, query):
+    """Those that are given."""
+    count = len(problem.pairs)
+    weights, margins = (
+        [mpq(1)] * count if values is None else exact(values)
+        for values in (problem.pair_weights, problem.margins)
+    )
+    rows = [(int(i), int(j)) for i, j in problem.pairs]
+    found = {(*rows[p], p): weight for p, weight in enumerate(weights) if weight}
+    scale = normalization(problem.normalize, found, of_row, of_query, query)
+    power = 1 if problem.loss == "hinge" else 2
+    return [
+        Pair(i, j, weight * scale[query[i]] * margins[p] ** power, margins[p])
+        for (i, j, p), weight in found.items()
+    ]
+
+
 def normalization(normalize, weights, of_row, of_query, query):
     """c by query for C = 1; weights count rows, pairs and queries as often as they weigh."""
     total = sum(weights.values())
     if normalize == "queries":
         by_query, repeats = {}, {}
-        for (i, _), weight in weights.items():
+        for (i, *_), weight in weights.items():
             by_query[query[i]] = by_query.get(query[i], 0) + weight
             repeats[query[i]] = of_query[i]
         R = sum(repeats.values())
@@ -182,7 +205,8 @@ class Exact:
         w = [mpq(value) for value in weights]
         scores = self.space.scores(w)
         losses = (
-            pair.weight * self.phi(1 - scores[pair.i] + scores[pair.j]) for pair in self.pairs
+            pair.weight * self.phi(1 - (scores[pair.i] - scores[pair.j]) / pair.margin)
+            for pair in self.pairs
         )
         return self.space.squared_norm(w) / 2 + self.C(C) * sum(losses)
 
@@ -201,16 +225,16 @@ class Exact:
             a = max(mpq(alpha), mpq(0))
             a = min(a, most) if hinge else a
             value += a if hinge else a - a * a / (4 * most)
-            g[pair.i] += a
-            g[pair.j] -= a
+            g[pair.i] += a / pair.margin
+            g[pair.j] -= a / pair.margin
         return value - self.space.squared_norm(self.space.combination(g)) / 2
 
     def weights(self, alphas):
         """The primal point that multipliers of the pairs stand for."""
         g = [mpq(0)] * len(self.problem.y)
         for pair, alpha in zip(self.pairs, alphas, strict=True):
-            g[pair.i] += mpq(alpha)
-            g[pair.j] -= mpq(alpha)
+            g[pair.i] += mpq(alpha) / pair.margin
+            g[pair.j] -= mpq(alpha) / pair.margin
         return self.space.combination(g)
 
     def optimum(self, C=None):

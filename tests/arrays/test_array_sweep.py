@@ -107,12 +107,16 @@ def large_problem(kind):
 
 
 every_kind = pytest.mark.parametrize("kind", ["distinct", "few", "queries"])
-every_weight = pytest.mark.parametrize("weights", ["none", "rows", "gaps"])
+every_weight = pytest.mark.parametrize("weights", ["none", "rows", "gaps", "roles"])
 
 
 def weights_of(weights, n):
     sample_weight = None if weights == "none" else np.random.default_rng(1).uniform(0.1, 10, n)
-    return {"sample_weight": sample_weight, "pair_weight": "gap" if weights == "gaps" else None}
+    options = {"sample_weight": sample_weight, "pair_weight": "gap" if weights == "gaps" else None}
+    if weights == "roles":
+        options["better_weight"] = np.random.default_rng(2).uniform(0, 5, n)
+        options["worse_weight"] = np.random.default_rng(3).integers(0, 2, n).astype(float)
+    return options
 
 
 @every_kind

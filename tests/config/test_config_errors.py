@@ -64,7 +64,7 @@ def folder(tmp_path, monkeypatch):
         ("[Readers]\ntrain_set=svmlight", "line 2: a reader is given for train_set, which .*"),
         (
             "[Input]\ntrain_set=set\n[Readers]\ntrain_set=svmlite",
-            r"line 4: a reader must be one of svmlight, features, labels, qids, not 'svmlite' .*",
+            "line 4: a reader must be one of svmlight, .*, labels, qids, pairs, not 'svmlite' .*",
         ),
         (
             "[Input]\ntrain_set=set\n[Readers]\ntrain_set=features",
@@ -105,7 +105,7 @@ def test_a_bad_config_file_is_refused(folder, capsys, text, message):
         (
             "predicted_labels=p",
             "",
-            r"line 2: predicted_labels in \[Input\] needs test_labels or .*",
+            r"line 2: predicted_labels in \[Input\] needs test_labels, test_pairs or .*",
         ),
         ("train_set=set\ntest_qids=tq", "model=m", "line 3: test_qids needs test_labels, .*"),
         (

@@ -9,8 +9,12 @@ import bad_inputs
 from ranksvm import (
     KernelRankSVM,
     KernelRankSVMPathCV,
+    KernelSurvivalSVM,
     RankSVM,
     RankSVMCV,
+    SurvivalSVM,
+    SurvivalSVMCV,
+    concordance_index,
     dump_svmlight,
     evaluate,
     load_model,
@@ -30,6 +34,8 @@ LINEAR, KERNEL = RankSVM().fit(X, Y, QID), KernelRankSVM().fit(X, Y, QID)
 
 LABELLED = {"X": X, "y": Y}
 WEIGHTED = {**LABELLED, "sample_weight": ONES, "query_weight": ONES}
+EVENT = (np.arange(bad_inputs.N) % 3 < 2).astype(np.float64)
+SURVIVAL = {"X": X, "event": EVENT, "time": Y, "sample_weight": ONES, "query_weight": ONES}
 SCORED = {"y": Y, "scores": X[:, 0]}
 ENTRIES = {
     "RankSVM": (RankSVM().fit, WEIGHTED),
@@ -38,6 +44,13 @@ ENTRIES = {
     "KernelRankSVMPathCV": (KernelRankSVMPathCV(gammas=[0.5], cv=2).fit, LABELLED),
     "ranksvm_grid": (ranksvm_grid, WEIGHTED),
     "regularization_path": (regularization_path, LABELLED),
+    "SurvivalSVM": (SurvivalSVM().fit, SURVIVAL),
+    "SurvivalSVMCV": (SurvivalSVMCV([1.0], cv=2).fit, SURVIVAL),
+    "KernelSurvivalSVM": (KernelSurvivalSVM().fit, SURVIVAL),
+    "concordance_index": (
+        concordance_index,
+        {"event": EVENT, "time": Y, "risk": X[:, 0], "sample_weight": ONES},
+    ),
     "score": (LINEAR.score, {**LABELLED, "sample_weight": ONES}),
     "kernel score": (KERNEL.score, LABELLED),
     "evaluate": (evaluate, {**SCORED, "sample_weight": ONES}),

@@ -22,6 +22,7 @@ from ranksvm import (
     SurvivalSVMCV,
     concordance_index,
     load_model,
+    ranksvm_grid,
     save_model,
 )
 from ranksvm.pairs.survival import Survival
@@ -202,6 +203,21 @@ def test_grid_search_and_cross_validation(problem):
     assert search.best_params_["C"] == model.C_
     np.testing.assert_allclose(model.coef_, search.best_estimator_.coef_, rtol=1e-3)
     assert model.score(X, y) == pytest.approx(search.score(X, y), abs=1e-3)
+
+
+def test_a_grid_of_C(problem):
+    X, y, qid = problem
+    Cs = [0.1, 10.0]
+    grid = ranksvm_grid(X, y, qid, Cs, tol=1e-9, ipcw="uno", tau=15)
+    by_name = ranksvm_grid(
+        X, qid=qid, Cs=Cs, event=y["seen"], time=y["days"], tol=1e-9, ipcw="uno", tau=15
+    )
+    np.testing.assert_array_equal(grid.coefs, by_name.coefs)
+    for C, coef in zip(Cs, grid.coefs, strict=True):
+        model = SurvivalSVM(C, tol=1e-9, ipcw="uno", tau=15).fit(X, y, qid)
+        np.testing.assert_allclose(coef, model.coef_, rtol=1e-4)
+    with pytest.raises(ValueError, match="ipcw and tau are for times of events"):
+        ranksvm_grid(X, y["days"], ipcw="uno")
 
 
 def test_strata_reach_a_grid_search(problem):

@@ -34,6 +34,10 @@ def test_what_is_written_is_read(tmp_path_factory, block_bytes, lines):
         patch.setattr(pair_files, "_BLOCK_BYTES", block_bytes)
         found = read_pairs(path, N_ROWS, "data")
     np.testing.assert_array_equal(found.pairs, [pair for pair, _, _ in lines])
+    before = np.cumsum([1, *(len(text.split("\n")) for text in texts)])
+    assert [found.line_of(k) for k in range(len(lines))] == [
+        f"{path}, line {line}" for line in before[:-1]
+    ]
     for place, column in enumerate((found.weights, found.margins)):
         expected = [more[place] if len(more) > place else 1.0 for _, more, _ in lines]
         if column is None:

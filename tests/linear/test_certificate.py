@@ -146,8 +146,10 @@ def test_the_bound_is_that_of_the_best_multiple(problem, exponent):
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("with_roles", [False, True])
+@pytest.mark.parametrize("counting", ["auto", "merge"])
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 1e4])
-def test_the_rounding_of_gradients_is_bounded(loss, weighted, gaps, spread):
+def test_the_rounding_of_gradients_is_bounded(loss, weighted, gaps, with_roles, counting, spread):
     rng = np.random.default_rng(0)
     n = 40
     y, scores = rng.normal(size=n).round(1), spread * rng.normal(size=n)
@@ -158,22 +160,29 @@ def test_the_rounding_of_gradients_is_bounded(loss, weighted, gaps, spread):
         sample_weight=weight if weighted else None,
         pair_weight="gap" if gaps else None,
     )
-    formula = loss(CorePairs(preferences))
+    better, worse = np.ones((2, n))
+    if with_roles:
+        better, worse = 10.0 ** rng.uniform(-4, 4, (2, n)) * rng.integers(0, 2, (2, n))
+        preferences = replace(preferences, better_weight=better, worse_weight=worse)
+    formula = loss(CorePairs(preferences, counting))
     here = formula.evaluate(scores)
     truth = [Fraction(0)] * n
-    s, v, labels = ([Fraction(float(x)) for x in column] for column in (scores, weight, y))
+    s, v, labels, u, z = (
+        [Fraction(float(x)) for x in column] for column in (scores, weight, y, better, worse)
+    )
     for i in range(n):
         for j in range(n):
             if y[i] > y[j]:
                 slope = slope_of(formula, 1 - s[i] + s[j])
-                slope *= v[i] * v[j] * (labels[i] - labels[j] if gaps else 1)
+                slope *= v[i] * u[i] * v[j] * z[j] * (labels[i] - labels[j] if gaps else 1)
                 truth[i] -= slope
                 truth[j] += slope
     error = [float(Fraction(g) - t) for g, t in zip(here.gradient, truth, strict=True)]
     length = np.linalg.norm(here.gradient)
     assert np.linalg.norm(error) <= here.gradient_rounding + 2.3e-16 * length
     assert here.gradient_norm == pytest.approx(length, rel=1e-14)
-    assert here.gradient_rounding <= 1e-9 * max(spread, 1) * np.linalg.norm(
+    of_roles = float(max(u) * max(z))
+    assert here.gradient_rounding <= 1e-9 * max(spread, 1) * of_roles * np.linalg.norm(
         [float(sum(v)) * float(x) for x in v]
     )
 

@@ -18,15 +18,20 @@ N, D = 3000, 35
 def evaluation(loss, pair_weight, weighted, spread):
     rng = np.random.default_rng(N)
     y = rng.integers(0, 700, N).astype(float)
-    weight = rng.integers(0, 3, N).astype(float) if weighted else None
+    weight, *roles = rng.integers(0, 3, (3, N)).astype(float) if weighted else [None] * 3
     groups = QueryGroups.from_qid(None, N)
-    pairs = CorePairs(Preferences(y, groups, weight, pair_weight=pair_weight))
+    if weighted != "roles":
+        roles = None, None
+    pairs = CorePairs(Preferences(y, groups, weight, None, pair_weight, *roles))
     made = SquaredHinge(pairs) if loss == "squared_hinge" else Hinge(pairs).smoothed(0.3)
     return made.evaluate(spread * rng.standard_normal(N))
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-@pytest.mark.parametrize(("pair_weight", "weighted"), [(None, False), (None, True), ("gap", True)])
+@pytest.mark.parametrize(
+    ("pair_weight", "weighted"),
+    [(None, False), (None, True), ("gap", True), (None, "roles"), ("gap", "roles")],
+)
 # All rows enter before the first is multiplied; some do; or few at a time.
 @pytest.mark.parametrize("spread", [0.0, 1.0, 100.0])
 def test_steps_and_columns_do_not_matter(loss, pair_weight, weighted, spread, monkeypatch):

@@ -180,18 +180,22 @@ def test_history_names_it():
 
 
 @pytest.mark.parametrize("pair_weight", [None, "gap"])
-def test_explicit_pairs_are_those_of_the_reference(pair_weight):
+@pytest.mark.parametrize("with_roles", [False, True])
+def test_explicit_pairs_are_those_of_the_reference(with_roles, pair_weight):
     rng = np.random.default_rng(5)
     y, qid = rng.integers(0, 4, 20).astype(float), rng.integers(0, 3, 20)
     groups = QueryGroups.from_qid(qid, 20)
     weight = rng.integers(0, 3, 20).astype(float)
-    listed = ExplicitPairs.of(Preferences(y, groups, weight, None, pair_weight))
+    u, z = rng.integers(0, 3, (2, 20)).astype(float) if with_roles else np.ones((2, 20))
+    roles = (u, z) if with_roles else (None, None)
+    listed = ExplicitPairs.of(Preferences(y, groups, weight, None, pair_weight, *roles))
+    u, z = weight * u, weight * z
     found = dict(zip(zip(listed.better, listed.worse, strict=True), listed.weight, strict=True))
     expected = {
-        (i, j): weight[i] * weight[j] * (y[i] - y[j] if pair_weight else 1)
+        (i, j): u[i] * z[j] * (y[i] - y[j] if pair_weight else 1)
         for i in range(20)
         for j in range(20)
-        if qid[i] == qid[j] and y[i] > y[j] and weight[i] * weight[j] > 0
+        if qid[i] == qid[j] and y[i] > y[j] and u[i] * z[j] > 0
     }
     assert found == expected
     s, b = rng.normal(size=20), rng.random(len(listed.weight))

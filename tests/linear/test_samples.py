@@ -76,9 +76,12 @@ def test_rows_are_drawn_at_random():
 
 @pytest.mark.parametrize("pair_weight", [None, "gap"])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("with_roles", [False, True])
 @pytest.mark.parametrize("storage", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
-def test_the_pairs_of_a_query_weigh_what_all_do(loss, storage, weighted, pair_weight, monkeypatch):
+def test_the_pairs_of_a_query_weigh_what_all_do(
+    loss, storage, with_roles, weighted, pair_weight, monkeypatch
+):
     monkeypatch.setattr(samples, "LONG_QUERY", 60)
     X, y, qid = make_problem(3, n=250, n_queries=3)
     qid[:20] = 7  # a short one
@@ -86,7 +89,8 @@ def test_the_pairs_of_a_query_weigh_what_all_do(loss, storage, weighted, pair_we
     weight = rng.uniform(0.5, 2, 250) if weighted else None
     groups = QueryGroups.from_qid(qid, 250)
     of_query = rng.uniform(0.5, 2, groups.n_queries) if weighted else None
-    pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight))
+    roles = rng.uniform(0, 2, (2, 250)) if with_roles else (None, None)
+    pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight, *roles))
     sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, 90)
     np.testing.assert_allclose(sample.pairs.pairs_per_query, pairs.pairs_per_query)
 
@@ -94,12 +98,14 @@ def test_the_pairs_of_a_query_weigh_what_all_do(loss, storage, weighted, pair_we
     places, indptr = sampled_places(groups, 90)
     assert len(places) < 150
     phi = (lambda z: max(0, 1 - z) ** 2) if loss is SquaredHinge else (lambda z: max(0, 1 - z))
-    unit = np.ones(250) if weight is None else weight
+    u, z = (np.ones(250) if weight is None else weight,) * 2
+    if with_roles:
+        u, z = u * roles[0], z * roles[1]
     expected = 0.0
     for q, all_pairs in enumerate(pairs.pairs_per_query):
         rows = groups.order[places[indptr[q] : indptr[q + 1]]]
         drawn = [
-            (unit[i] * unit[j] * (y[i] - y[j] if pair_weight else 1), phi(w @ (X[i] - X[j])))
+            (u[i] * z[j] * (y[i] - y[j] if pair_weight else 1), phi(w @ (X[i] - X[j])))
             for i in rows
             for j in rows
             if y[i] > y[j]

@@ -93,6 +93,10 @@ def mixtures(draw):
         weights["sample_weight"] = rng.integers(0, 3, n) * draw(st.sampled_from([1.0, 0.7]))
     if draw(st.booleans()):
         weights["pair_weight"] = "gap"
+    if draw(st.booleans()):
+        weights["better_weight"] = rng.integers(0, 2, n) * draw(st.sampled_from([1.0, 0.7]))
+    if draw(st.booleans()):
+        weights["worse_weight"] = rng.integers(0, 3, n) * draw(st.sampled_from([1.0, 0.3]))
     loss = losses(make_loss, draw(st.booleans()), y, QueryGroups.from_qid(qid, n), **weights)
     return loss.evaluate(rng.integers(-16, 17, n) / 8), rng
 

@@ -228,6 +228,9 @@ def evaluate_with(n_threads, y, groups, counting, weights):
     if weights == "gaps":
         options["pair_weight"] = "gap"
         y = y / 10
+    if weights == "roles":
+        options["better_weight"] = rng.uniform(0.1, 10, len(y))
+        options["worse_weight"] = rng.integers(0, 2, len(y)).astype(float)
     loss = make_loss(SquaredHinge, y, groups, **options)
     evaluation = loss.evaluate(scores)
     return [
@@ -238,7 +241,7 @@ def evaluate_with(n_threads, y, groups, counting, weights):
     ]
 
 
-@pytest.mark.parametrize("weights", ["none", "rows", "gaps"])
+@pytest.mark.parametrize("weights", ["none", "rows", "gaps", "roles"])
 @pytest.mark.parametrize(
     ("name", "counting"),
     [
@@ -259,7 +262,7 @@ def test_any_number_of_threads_gives_the_same_bits(name, counting, weights):
 
 
 @every_counting
-@pytest.mark.parametrize("weights", ["rows", "gaps"])
+@pytest.mark.parametrize("weights", ["rows", "gaps", "roles"])
 def test_countings_agree_on_many_queries(weights, counting):
     y, groups = large_rankings("queries")
     expected = evaluate_with(2, y, groups, "pairs", weights)

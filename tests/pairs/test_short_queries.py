@@ -38,6 +38,10 @@ def mixtures(draw):
         weights["query_weight"] = rng.integers(0, 3, len(sizes)) * 0.3
     if draw(st.booleans()):
         weights["pair_weight"] = "gap"
+    if draw(st.booleans()):
+        weights["better_weight"] = rng.integers(0, 2, n) * draw(st.sampled_from([1.0, 0.7]))
+    if draw(st.booleans()):
+        weights["worse_weight"] = rng.integers(0, 3, n) * draw(st.sampled_from([1.0, 0.3]))
     return y, QueryGroups.from_qid(qid, n), scores, weights
 
 

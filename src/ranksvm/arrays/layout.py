@@ -58,7 +58,11 @@ class PairLayout:
     rank : array of shape (n_samples,)
         By slot: the rank of the label.
     inner, outer : array of shape (n_samples,) or None
-        By slot: the row's weight, and the same times the query's; None if all are 1.
+        By slot: the row's weight, and the same times the query's; None if all are 1. The former is
+        0 for all documents that belong to no pair, if there are any.
+    roles : array of shape (2, n_samples) or None
+        By slot: what the row weighs besides as the better one of a pair, and as the worse one. What
+        brings these close to 1 is in `outer`.
     labels : array of shape (n_samples,) or None
         By slot, with gaps.
     splits : list of Split
@@ -78,7 +82,7 @@ class PairLayout:
         self._indptr = self._places(groups.indptr)
         self.query = self._places(np.repeat(np.arange(self.n_queries), sizes))
         self.rank = self._places(rank)
-        self.inner = self.outer = self.labels = None
+        self.inner = self.outer = self.roles = self.labels = None
         if preferences.sample_weight is not None:
             self.inner = self.outer = self.by_slot(device.asarray(preferences.sample_weight))
         if preferences.query_weight is not None:
@@ -87,6 +91,8 @@ class PairLayout:
             if not preferences.query_weight.all():
                 own = device.xp.ones_like(of_query) if self.inner is None else self.inner
                 self.inner = device.xp.where(self.outer > 0, own, 0.0)
+        if preferences.has_roles:
+            self._set_roles(preferences)
         if preferences.pair_weight == "gap":
             self.labels = self.by_slot(device.asarray(preferences.y))
             if self.inner is not None:  # what weighs nothing has no level
@@ -95,6 +101,20 @@ class PairLayout:
         n_bits = int(rank.max(initial=0)).bit_length()
         self.splits = [self._split(by_rank, bit) for bit in reversed(range(n_bits))]
         self._least_ranks = self._sum_least_ranks(by_rank)
+
+    def _set_roles(self, preferences: Preferences) -> None:
+        """Take the weights of both roles, by powers of two that bring their largest close to 1."""
+        xp, ones = self.device.xp, np.ones(self.n_samples)
+        weights = preferences.better_weight, preferences.worse_weight
+        roles = np.stack([ones if weight is None else weight for weight in weights])
+        units = 2.0 ** (np.frexp(roles.max(axis=1, initial=0.0))[1] - 1)
+        by_slot = self.by_slot(self.device.asarray(roles / units[:, np.newaxis]))
+        own = xp.ones_like(by_slot[0, :]) if self.inner is None else self.inner
+        self.outer = own if self.outer is None else self.outer
+        for unit in units:
+            self.outer = self.outer * float(unit)
+        self.inner = xp.where(xp.max(by_slot, axis=0) > 0, own, 0.0)
+        self.roles = by_slot
 
     def _places(self, values: NDArray[Any]) -> Any:
         narrow = np.int32 if self.place_dtype == self.device.int32 else np.int64

@@ -14,8 +14,8 @@ from .windows import Windows
 
 def partner_sums(pairs: PairLayout, windows: Windows) -> PartnerSums:
     """Find the active pairs, and sum as their weights require."""
-    if pairs.labels is not None:
-        return GapSums(pairs, windows)
+    if pairs.labels is not None or pairs.roles is not None:
+        return LevelSums(pairs, windows)
     return PlainSums(pairs, windows) if pairs.inner is None else WeightedSums(pairs, windows)
 
 
@@ -145,11 +145,12 @@ class WeightedSums(PartnerSums):
         return [fixed.number(list(side)) for side in zip(*digits, strict=True)]
 
 
-class GapSums(WeightedSums):
-    """Pairs weighted by the gaps between their labels, too.
+class LevelSums(WeightedSums):
+    """Pairs weighted by the gaps between their labels, or by the roles of their documents, too.
 
     The way from one label to the other leads past one between the halves of their node: this takes
-    gaps apart into two parts that are not negative, so that nothing cancels.
+    gaps apart into two parts that are not negative, so that nothing cancels. A document is the
+    better one in all pairs of a level, or the worse one in all.
     """
 
     @property
@@ -163,15 +164,25 @@ class GapSums(WeightedSums):
         return self._partners.add_up(sums, self._device.float64, by_side=by_side)
 
     def _run_sums(self, values: Any, window: int) -> Iterator[Any]:
-        """Yield the sums of values times gaps over the runs, level by level."""
+        """Yield the sums of values over the runs, times gaps and roles, level by level."""
         take, xp = self._device.take, self._device.xp
-        labels = take(self._pairs.labels, self.slot)
+        labels, roles = self._by_score(self._pairs.labels), self._by_score(self._pairs.roles)
         for level in self._partners.levels:
-            own_way = xp.abs(labels - level.split.label)
-            labels, values = take(labels, level.source), take(values, level.source)
-            way = xp.abs(labels - level.split.label)
-            of_ways = self._sum_run(level, way * values, window)
-            yield of_ways + own_way * self._sum_run(level, values, window)
+            values = weighed = take(values, level.source)
+            role: Any = None
+            if roles is not None:
+                role = xp.where(level.is_worse, roles[1, :], roles[0, :])
+                roles, weighed = take(roles, level.source), take(role, level.source) * values
+            sums = self._sum_run(level, weighed, window)
+            if labels is not None:
+                own_way = xp.abs(labels - level.split.label)
+                labels = take(labels, level.source)
+                way = xp.abs(labels - level.split.label)
+                sums = self._sum_run(level, way * weighed, window) + own_way * sums
+            yield sums if role is None else role * sums
+
+    def _by_score(self, by_slot: Any) -> Any:
+        return None if by_slot is None else self._device.take(by_slot, self.slot)
 
     def _sum_run(self, level: Level, values: Any, window: int) -> Any:
         fixed = self._fixed_point(values)

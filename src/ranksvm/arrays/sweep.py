@@ -12,7 +12,8 @@ from .windows import Windows
 
 Terms = dict[str, Any]
 BLOCK_BYTES = 1 << 26  # of columns that are multiplied at once, which takes some ten times as much
-ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of the fixed-point sums that gradients are made of
+# Of the fixed-point sums that gradients are made of; roles take as much again.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 class ArraySweep:
@@ -93,7 +94,7 @@ class ArraySweep:
         self.scores_laplacian_scores = total.get("laplacian", 0.0)
         self.gradient_norm = total["unit"] * total["gradient_square"] ** 0.5
         magnitude = total["unit"] * total.get("gradient_magnitude", 0.0) ** 0.5
-        self.gradient_rounding = ROUNDING * magnitude
+        self.gradient_rounding = ROUNDING * magnitude * (1 if pairs.roles is None else 2)
         self.slope_sum = total.get("slopes", 0.0)
         self.smoothing = total.get("smoothing", 0.0)
         self.band_magnitude = total.get("band_magnitude", 0.0)

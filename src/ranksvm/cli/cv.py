@@ -9,6 +9,7 @@ from .options import (
     Input,
     Output,
     add_common,
+    add_pairs,
     add_scale,
     add_survival,
     add_training,
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     import argparse
 
     from ..files.svmlight import SvmlightFile
+    from ..linear.design_matrix import DesignMatrix
     from ..linear.parameters import Parameters
-    from ..pairs.preferences import Preferences
+    from ..pairs.given import AnyPreferences
     from ..selection.cross_validation import CrossValidation
+    from ..selection.rows import FoldedRows
 
 
 def add_command(commands: Any) -> None:
@@ -47,7 +50,13 @@ def add_command(commands: Any) -> None:
         metavar="C,C,...|N",
         help="values of C, or how many to try around 1 (default: 20)",
     )
-    cv.add_argument("--folds", type=int, default=5, metavar="K", help="default: 5")
+    cv.add_argument(
+        "--folds",
+        default="5",
+        metavar="K|pairs",
+        help="how many, of whole queries or, with --pairs, of rows that pairs connect; or pairs, "
+        "for folds of single pairs (default: 5)",
+    )
     cv.add_argument(
         "--metric",
         default="pairwise_accuracy_pooled",
@@ -68,6 +77,7 @@ def add_command(commands: Any) -> None:
     )
     add_training(cv)
     add_scale(cv)
+    add_pairs(cv)
     add_survival(cv)
     add_common(cv)
 
@@ -76,31 +86,21 @@ def _cv(args: argparse.Namespace) -> None:
     from ..files.table import save_table
     from ..jobs.rows import design_matrix, factors_of
     from ..jobs.training import warn_unless_converged
-    from ..pairs.preferences import Preferences
     from ..plots import RegularizationCurveDisplay, save_figure
     from ..progress import FitCounter
     from ..selection.cross_validation import cross_validate
-    from ..selection.folds import make_folds
-    from ..selection.rows import TrainingRows
-    from ..selection.scoring import DEFAULT_SCORING, check_scoring
 
-    check_scoring(args.metric)
-    if args.event is not None and args.metric != DEFAULT_SCORING:
-        raise ValueError("with --event, the concordance index is measured: leave out --metric")
-    measured = args.metric if args.event is None else "concordance_index"
+    measured = _measured(args)
     parameters = parameters_of(args, 1.0)
-    Cs = _grid(args.Cs)
+    Cs, cv = _grid(args.Cs), _number_of_folds(args)
     _check_outputs(args)
     data = read_rows(args)
     X = design_matrix(data)
     factors = factors_of(data, args.scale, X.columns)
     X = X if factors is None else X.scaled(factors)
-    preferences = preferences_of(args, data)
-    if preferences is None:
-        preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
-    rows = TrainingRows(X, preferences)
+    rows = _folded(args, data, X)
     of_each = rows.grid(Cs, parameters)
-    folds = make_folds(args.folds, rows.y, rows.query)
+    folds = rows.folds(cv)
     watched = sys.stderr.isatty() and not args.quiet
     progress = FitCounter(len(folds) * len(of_each)) if watched else None
     result = cross_validate(rows, of_each, folds, args.metric, progress=progress)
@@ -119,11 +119,53 @@ def _cv(args: argparse.Namespace) -> None:
     if result.advice is not None and not args.model:
         say(args, f"note: {result.advice}")
     if args.model:
-        _refit(args, data, preferences, of_each[best])
+        _refit(args, data, rows.preferences, of_each[best])
+
+
+def _measured(args: argparse.Namespace) -> str:
+    """Return the name of what the best C is best in."""
+    from ..selection.scoring import DEFAULT_SCORING, check_scoring
+
+    check_scoring(args.metric)
+    others = {"event": "concordance_index", "pairs": "share of the pairs in order"}
+    for option, name in others.items():
+        if getattr(args, option) is not None:
+            if args.metric != DEFAULT_SCORING:
+                raise ValueError(f"with --{option}, the {name} is measured: leave out --metric")
+            return name
+    return str(args.metric)
+
+
+def _number_of_folds(args: argparse.Namespace) -> int | str:
+    """Read --folds."""
+    if args.folds == "pairs" and args.pairs is not None:
+        return "pairs"
+    if not args.folds.isdecimal():
+        hint = "; folds of pairs need --pairs" if args.folds == "pairs" else ""
+        raise ValueError(f"--folds must be a whole number, or pairs, not {args.folds!r}{hint}")
+    return int(args.folds)
+
+
+def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> FoldedRows:
+    """Return the rows with the preferences that the options ask for, to be shared out to folds."""
+    from ..pairs.given import GivenPreferences
+    from ..pairs.preferences import Preferences
+    from ..selection.given_rows import FoldedPairs, GivenRows
+    from ..selection.rows import TrainingRows
+
+    preferences = preferences_of(args, data)
+    if isinstance(preferences, GivenPreferences):
+        return (FoldedPairs if args.folds == "pairs" else GivenRows)(X, preferences)
+    if preferences is None:
+        preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
+    return TrainingRows(X, preferences)
 
 
 def _refit(
-    args: argparse.Namespace, data: SvmlightFile, preferences: Preferences, parameters: Parameters
+    args: argparse.Namespace,
+    data: SvmlightFile,
+    preferences: AnyPreferences,
+    parameters: Parameters,
 ) -> None:
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, add_event, read_runs
+from .options import Input, Output, add_common, add_event, add_pairs, given_pairs_of, read_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -57,6 +57,7 @@ def add_command(commands: Any) -> None:
     evaluate.add_argument(
         "--format", choices=["table", "csv", "json"], help="how to print metrics (default: table)"
     )
+    add_pairs(evaluate)
     add_event(evaluate)
     add_common(evaluate)
 
@@ -65,17 +66,22 @@ def _evaluate(args: argparse.Namespace) -> None:
     names = ("metrics", "preset", "compare", "per_query", "format")
     given = [name for name in names if getattr(args, name) is not None]
     if args.event is not None:
-        if given:
-            option = given[0].replace("_", "-")
-            raise ValueError(
-                f"--event asks for the concordance index, of which there is no --{option}: leave "
-                "out one of the two"
-            )
+        _refuse(given, "--event asks for the concordance index")
         _evaluate_survival(args)
+    elif args.pairs is not None:
+        _refuse(given, "--pairs asks for the share of these in the right order")
+        _evaluate_given_pairs(args)
     elif not given:
         _evaluate_pairs(args)
     else:
         _evaluate_metrics(args)
+
+
+def _refuse(given: list[str], what: str) -> None:
+    """Refuse options of metrics, which are for labels."""
+    if given:
+        option = given[0].replace("_", "-")
+        raise ValueError(f"{what}, of which there is no --{option}: leave out one of the two")
 
 
 def _evaluate_pairs(args: argparse.Namespace) -> None:
@@ -85,6 +91,13 @@ def _evaluate_pairs(args: argparse.Namespace) -> None:
     threads = resolve_threads(args.threads)
     rows, (scores,) = read_runs(args, [args.scores])
     sys.stdout.write(performance(rows.labels, scores, rows.qid, rows.cost, threads))
+
+
+def _evaluate_given_pairs(args: argparse.Namespace) -> None:
+    from ..jobs.scoring import performance_of_pairs
+
+    rows, (scores,) = read_runs(args, [args.scores])
+    sys.stdout.write(performance_of_pairs(given_pairs_of(args, rows), scores))
 
 
 def _evaluate_survival(args: argparse.Namespace) -> None:

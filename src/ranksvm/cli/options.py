@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
     from ..models import Model
+    from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
 
 
@@ -159,6 +160,17 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_pairs(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives preferences as pairs."""
+    parser.add_argument(
+        "--pairs",
+        type=Input,
+        metavar="FILE",
+        help="in place of labels, pairs of rows of DATA, counted from zero: a line of "
+        "winner<TAB>loser[<TAB>weight[<TAB>margin]] for each",
+    )
+
+
 def add_event(parser: argparse.ArgumentParser) -> None:
     """Add the option that makes times of labels."""
     parser.add_argument(
@@ -188,8 +200,12 @@ def add_survival(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def preferences_of(args: argparse.Namespace, rows: SvmlightFile) -> Preferences | None:
-    """Return the comparable pairs that the options of `add_survival` ask for; None for labels."""
+def preferences_of(
+    args: argparse.Namespace, rows: SvmlightFile
+) -> GivenPreferences | Preferences | None:
+    """Return what `add_pairs` and `add_survival` ask for; None for the preferences of labels."""
+    if args.pairs is not None:
+        return given_pairs_of(args, rows)
     if args.event is None:
         for option, value in [("--ipcw", args.ipcw != "none"), ("--tau", args.tau is not None)]:
             if value:
@@ -202,6 +218,22 @@ def preferences_of(args: argparse.Namespace, rows: SvmlightFile) -> Preferences 
     ipcw = None if args.ipcw == "none" else args.ipcw
     survival = survival_of(rows, args.event)
     return survival.preferences(rows.qid, rows.cost, ipcw=ipcw, tau=args.tau)
+
+
+def given_pairs_of(args: argparse.Namespace, rows: SvmlightFile) -> GivenPreferences:
+    """Return the pairs of the file that `add_pairs` asks for."""
+    for option in ("event", "pair_weight"):
+        if getattr(args, option, None) not in (None, "none"):
+            name = option.replace("_", "-")
+            raise ValueError(f"pairs that are given have no labels: leave out --{name} or --pairs")
+    if rows.cost is not None:
+        raise ValueError(
+            f"{rows.name} has weights of rows (cost:), but pairs that are given have weights of "
+            "their own, in the third column: leave out one of the two"
+        )
+    from ..jobs.given import read_given_pairs
+
+    return read_given_pairs(args.pairs, len(rows.labels), rows.name, rows.qid)
 
 
 def kernel_of(args: argparse.Namespace) -> Kernel | None:
@@ -291,7 +323,7 @@ def read_rows(
     )
     if model is not None:
         require_fit(rows, model, lambda note: say(args, note))
-    if rank and rows.qid is None:
+    if rank and rows.qid is None and getattr(args, "pairs", None) is None:
         say(args, one_ranking(rows.name))
     return rows
 

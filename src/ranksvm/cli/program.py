@@ -17,6 +17,7 @@ from .options import (
     Output,
     add_common,
     add_kernel,
+    add_pairs,
     add_scale,
     add_survival,
     add_training,
@@ -81,6 +82,7 @@ def _add_train(commands: Any) -> None:
     add_kernel(train)
     add_training(train)
     add_scale(train)
+    add_pairs(train)
     add_survival(train)
     train.add_argument(
         "--device",

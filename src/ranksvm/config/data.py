@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from ..files.source import DataError
 from ..files.svmlight import SvmlightFile, read_svmlight
 from ..files.treeranksvm import read_features, read_labels, read_qids
+from ..jobs.given import read_given_pairs
 from ..jobs.rows import counts_from_one
 from ..models import Model
+from ..pairs.given import GivenPreferences
 from .file import Config
 
 Vector = NDArray[np.float64]
@@ -34,6 +36,8 @@ class Scored:
         The predictions that are read rather than made.
     name : str
         The file of the labels.
+    pairs : GivenPreferences or None
+        In place of labels.
     """
 
     rows: SvmlightFile | None
@@ -42,6 +46,7 @@ class Scored:
     cost: Vector | None
     scores: Vector | None
     name: str
+    pairs: GivenPreferences | None = None
 
 
 def read_training(config: Config) -> SvmlightFile:
@@ -63,6 +68,22 @@ def read_training(config: Config) -> SvmlightFile:
         lengths["train_qids"] = len(rows.qid) if rows.qid is not None else 0
     _require_same_length(config, lengths)
     return rows
+
+
+def read_training_pairs(config: Config, rows: SvmlightFile) -> GivenPreferences | None:
+    """Read the pairs of the training data, if they are given.
+
+    Raises
+    ------
+    DataError
+        As `ranksvm.jobs.given.read_given_pairs`.
+    """
+    entry = config.inputs.get("train_pairs")
+    if entry is None:
+        return None
+    if config.parameters.pair_weight is not None:
+        raise config.error(entry, "pairs that are given have no gaps: leave out pair_weight")
+    return read_given_pairs(entry.value, len(rows.labels), rows.name, rows.qid)
 
 
 def read_scored(config: Config, model: Model | None) -> Scored:
@@ -89,7 +110,11 @@ def read_scored(config: Config, model: Model | None) -> Scored:
         qid = _read_qids(config, "prediction_qids", qid)
         lengths["prediction_qids"] = len(qid)
     _require_same_length(config, lengths)
-    labelled = config.inputs.get("test_labels") or config.inputs.get("test_set")
+    pairs, given = None, config.inputs.get("test_pairs")
+    if given is not None:
+        first, n_rows = next(iter(lengths.items()))
+        pairs = read_given_pairs(given.value, n_rows, config.inputs[first].value, qid)
+    labelled = config.inputs.get("test_labels") or given or config.inputs.get("test_set")
     return Scored(
         rows=rows,
         labels=np.empty(0) if labels is None else labels,
@@ -97,6 +122,7 @@ def read_scored(config: Config, model: Model | None) -> Scored:
         cost=None if rows is None else rows.cost,
         scores=scores,
         name="" if labelled is None else labelled.value,
+        pairs=pairs,
     )
 
 

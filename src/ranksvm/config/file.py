@@ -34,16 +34,18 @@ INPUTS = (
     "train_features",
     "train_labels",
     "train_qids",
+    "train_pairs",
     "model",
     "test_set",
     "prediction_features",
     "test_labels",
+    "test_pairs",
     "predicted_labels",
     "prediction_qids",
     "test_qids",
 )
 OUTPUTS = ("model", "predicted_labels")
-READERS = ("svmlight", "features", "labels", "qids")
+READERS = ("svmlight", "features", "labels", "qids", "pairs")
 
 _ALIASES = {"test_qids": "prediction_qids"}
 
@@ -92,9 +94,9 @@ class Config:
 
     @property
     def measures(self) -> bool:
-        """Whether predictions, made or read, are compared with labels."""
-        labels = "test_set" in self.inputs or "test_labels" in self.inputs
-        return labels and (self.predicts or "predicted_labels" in self.inputs)
+        """Whether predictions, made or read, are compared with labels or pairs."""
+        labels = {"test_set", "test_labels", "test_pairs"} & set(self.inputs)
+        return bool(labels) and (self.predicts or "predicted_labels" in self.inputs)
 
     def error(self, entry: Entry, message: str) -> DataError:
         """Return an error that begins with the place of an entry."""
@@ -171,6 +173,8 @@ def _readers(
                 f"{shown(reader)}{did_you_mean(reader, READERS)}"
             )
         possible = dict.fromkeys([_format_of(variable), "svmlight"])
+        if _format_of(variable) == "pairs":
+            del possible["svmlight"]
         if reader not in possible:
             raise DataError(
                 f"{place}: the reader of {entry.attribute} must be {' or '.join(possible)}: a file "
@@ -212,6 +216,10 @@ def _contradictions(config: Config) -> _Complaints:
     if get("test_set"):
         yield get("prediction_features"), "is part of test_set: give one of them"
         yield get("test_labels"), "is part of test_set: give one of them"
+    if get("train_pairs"):
+        yield get("train_labels"), "is what train_pairs take the place of: give one of them"
+    if get("test_pairs"):
+        yield get("test_labels"), "is what test_pairs take the place of: give one of them"
     if config.trains:
         yield get("model"), "in [Input] is read, but training data make one: give one of them"
     if config.predicts:
@@ -224,12 +232,13 @@ def _missing(config: Config) -> _Complaints:
     if not config.trains:
         yield get("train_labels"), "needs train_features in [Input]"
         yield get("train_qids"), "needs train_features and train_labels in [Input]"
+        yield get("train_pairs"), "needs train_features or train_set in [Input]"
         yield (
             out("model"),
             "in [Output] needs training data in [Input]: train_features or train_set",
         )
-    elif not get("train_set") and not get("train_labels"):
-        yield get("train_features"), "needs train_labels in [Input]"
+    elif not (get("train_set") or get("train_labels") or get("train_pairs")):
+        yield get("train_features"), "needs train_labels or train_pairs in [Input]"
     if not config.predicts:
         yield get("prediction_features"), "needs a model: give one or training data in [Input]"
         yield (
@@ -240,8 +249,12 @@ def _missing(config: Config) -> _Complaints:
     if not config.measures:
         predictions = "predicted_labels, or a model and prediction_features, in [Input]"
         yield get("test_set"), "needs a model, training data or predicted_labels in [Input]"
-        yield get("test_labels"), f"needs predictions to compare with: {predictions}"
-        yield get("predicted_labels"), "in [Input] needs test_labels or test_set to compare with"
+        for labels in ("test_labels", "test_pairs"):
+            yield get(labels), f"needs predictions to compare with: {predictions}"
+        yield (
+            get("predicted_labels"),
+            "in [Input] needs test_labels, test_pairs or test_set to compare with",
+        )
         if not config.predicts:
             needed = "needs test_labels, as the queries of a measured performance"
             yield get("prediction_qids"), needed

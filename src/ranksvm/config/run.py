@@ -15,13 +15,14 @@ from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
 from ..jobs.rows import one_ranking, require_fit
-from ..jobs.scoring import performance, predict
+from ..jobs.scoring import performance, performance_of_pairs, predict
 from ..jobs.training import summary, train_on_rows
 from ..metrics import lost_pairs
 from ..models import Model
+from ..pairs.given import GivenPreferences
 from ..progress import IterationTable
 from ..threads import resolve_threads
-from .data import Scored, read_scored, read_training
+from .data import Scored, read_scored, read_training, read_training_pairs
 from .file import Config, read_config
 
 Vector = NDArray[np.float64]
@@ -53,20 +54,30 @@ def run_config(path: StrPath) -> None:
     _check_outputs(config)
     model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
     training = read_training(config) if config.trains else None
+    given = None if training is None else read_training_pairs(config, training)
     test = read_scored(config, model)
     trained = training or model
     if config.predicts and test.rows is not None and trained is not None:
         require_fit(test.rows, trained, lambda note: _say(config, note))
     measures = config.measures and _can_be_measured(config, test)
-    _note_missing_qids(config, training, test if measures else None)
+    _note_missing_qids(
+        config,
+        training if given is None else None,
+        test if measures and test.pairs is None else None,
+    )
     if training is not None:
-        model = _train(config, training)
+        model = _train(config, training, given)
     scores = test.scores
     if config.predicts and model is not None and test.rows is not None:
         scores = _predict(config, model, test.rows)
     if measures and scores is not None:
         threads = resolve_threads(config.parameters.n_threads)
-        _stream(config).write(performance(test.labels, scores, test.qid, test.cost, threads))
+        table = (
+            performance(test.labels, scores, test.qid, test.cost, threads)
+            if test.pairs is None
+            else performance_of_pairs(test.pairs, scores)
+        )
+        _stream(config).write(table)
 
 
 def _check_inputs(config: Config) -> None:
@@ -88,6 +99,8 @@ def _check_outputs(config: Config) -> None:
 
 def _can_be_measured(config: Config, test: Scored) -> bool:
     """Whether some labels differ; a test set may have arbitrary ones if predictions are written."""
+    if test.pairs is not None:
+        return True
     try:
         lost_pairs(test.labels, test.labels, test.qid, sample_weight=test.cost)
     except ValueError as error:
@@ -117,10 +130,11 @@ def _say(config: Config, message: str) -> None:
         _stream(config).write(message + "\n")
 
 
-def _train(config: Config, rows: SvmlightFile) -> Model:
+def _train(config: Config, rows: SvmlightFile, given: GivenPreferences | None) -> Model:
     fit, model = train_on_rows(
         rows,
         config.parameters,
+        preferences=given,
         kernel=config.kernel,
         max_memory=config.max_memory,
         callback=IterationTable(_stream(config)) if config.verbose else None,

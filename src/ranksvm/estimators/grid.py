@@ -19,6 +19,7 @@ from ..linear.training import make_problem, shortfall
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.query_columns import query_column, without_column
+from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
 from .pair_arguments import PairArguments
@@ -27,7 +28,7 @@ from .rows import labelled_rows, rows_alone
 
 def ranksvm_grid(
     X: Any,
-    y: ArrayLike | None = None,
+    y: Any = None,
     qid: ArrayLike | str | None = None,
     Cs: ArrayLike | None = None,
     *,
@@ -36,6 +37,10 @@ def ranksvm_grid(
     margins: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None,
+    event: ArrayLike | None = None,
+    time: ArrayLike | None = None,
+    ipcw: str | None = None,
+    tau: float | None = None,
     callback: Callable[[float, Iteration], object] | None = None,
     **parameters: Any,
 ) -> RankSVMGrid:
@@ -49,6 +54,7 @@ def ranksvm_grid(
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
+        Labels; or times of events, as a structured array, as for `SurvivalSVM.fit`.
     qid : array-like of shape (n_samples,) or str, optional
         Query ids, or the name of the column of a data frame that holds them.
     Cs : array-like of shape (n_Cs,), optional
@@ -57,6 +63,10 @@ def ranksvm_grid(
     pair_weights, margins : array-like of shape (n_pairs,), optional
         In place of `y`, as for `RankSVM.fit`.
     sample_weight, query_weight : array-like of shape (n_samples,), optional
+    event, time : array-like of shape (n_samples,), optional
+        In place of y, times of events, as for `SurvivalSVM.fit`.
+    ipcw, tau : optional
+        As for `SurvivalSVM`, for times of events.
     callback : callable, optional
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
@@ -90,26 +100,17 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
-    given = PairArguments(pairs, pair_weights, margins)
-    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-    preferences: AnyPreferences
-    if given.are_given:
-        X = rows_alone(X)
-        preferences = given.preferences(X.shape[0], qid, y=y, **weights)
-    else:
-        X, labels = labelled_rows(X, y)
-        preferences = Preferences.from_labels(labels, qid, **weights)
     unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
     if unknown:
         raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    given = PairArguments(pairs, pair_weights, margins)
+    censoring = {"ipcw": ipcw, "tau": tau}
+    X, preferences = _preferences(X, y, qid, given, weights, event, time, censoring)
     matrix = DesignMatrix.from_array(X)
-    problem = make_problem(
-        matrix,
-        preferences,
-        min(of_each, key=attrgetter("C")),
-    )
+    problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
     is_said = False
     solutions = solve_grid(problem, of_each, callback)
@@ -122,3 +123,30 @@ def ranksvm_grid(
         warn_unless_converged(short)
         results[place] = result
     return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)
+
+
+def _preferences(
+    X: Any,
+    y: Any,
+    qid: ArrayLike | None,
+    given: PairArguments,
+    weights: dict[str, ArrayLike | None],
+    event: ArrayLike | None,
+    time: ArrayLike | None,
+    censoring: dict[str, Any],
+) -> tuple[Any, AnyPreferences]:
+    """Return rows, checked, and which of them are better, by labels, pairs or times of events."""
+    has_times = event is not None or time is not None or is_structured(y)
+    if not has_times and any(value is not None for value in censoring.values()):
+        raise ValueError("ipcw and tau are for times of events: give these in place of y")
+    if given.are_given:
+        if has_times:
+            raise ValueError("pairs are given, and so are times of events: give one of them")
+        X = rows_alone(X)
+        return X, given.preferences(X.shape[0], qid, y=y, **weights)
+    if not has_times:
+        X, labels = labelled_rows(X, y)
+        return X, Preferences.from_labels(labels, qid, **weights)
+    survival = Survival.of(y, event, time)
+    X, _ = labelled_rows(X, survival.labels())
+    return X, survival.preferences(qid, *weights.values(), **censoring)

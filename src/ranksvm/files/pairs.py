@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,23 +25,36 @@ _PLAIN = b"0123456789+-.eE\t\n"  # letters of lines that are read all at once
 _TAB, _LINE_END = b"\t\n"
 
 
-class GivenPairs(NamedTuple):
+class PairsFile(NamedTuple):
     """The pairs of a file.
 
     Attributes
     ----------
+    name : str
     pairs : ndarray of shape (n_pairs, 2), int64
         The rows of winner and loser.
     weights, margins : ndarray of shape (n_pairs,), or None
         None where no line has one.
+    lines : list of sequence of int
+        The numbers of the lines that the pairs come from, one part of the file after the other.
     """
 
+    name: str
     pairs: NDArray[np.int64]
     weights: NDArray[np.float64] | None
     margins: NDArray[np.float64] | None
+    lines: list[Sequence[int]]
+
+    def line_of(self, pair: int) -> str:
+        """Return the file and the line that a pair comes from."""
+        for lines in self.lines:
+            if pair < len(lines):
+                return f"{self.name}, line {lines[pair]}"
+            pair -= len(lines)
+        raise IndexError(pair)
 
 
-def read_pairs(path: str | os.PathLike[str], n_rows: int, data: str) -> GivenPairs:
+def read_pairs(path: str | os.PathLike[str], n_rows: int, data: str) -> PairsFile:
     """Read pairs of the rows of another file.
 
     Parameters
@@ -61,18 +74,25 @@ def read_pairs(path: str | os.PathLike[str], n_rows: int, data: str) -> GivenPai
         positive, or one of them not finite; or if there are no pairs.
     """
     name, blocks = open_blocks(path, _BLOCK_BYTES)
-    parts, first = [], 1
+    parts: list[NDArray[np.float64]] = [np.ones((0, 2))]
+    lines: list[Sequence[int]] = []
+    first = 1
     for text in _whole_lines(blocks):
         part = _at_once(text, n_rows)
-        parts.append(_line_by_line(name, text, first, n_rows, data) if part is None else part)
+        if part is None:
+            part, numbers = _line_by_line(name, text, first, n_rows, data)
+        else:
+            numbers = range(first, first + len(part))
+        parts.append(part)
+        lines.append(numbers)
         first += text.count(b"\n")
-    width = max((part.shape[1] for part in parts), default=2)
-    lines = np.concatenate([_with_defaults(part, width) for part in parts or [np.ones((0, 2))]])
-    if not len(lines):
+    width = max(part.shape[1] for part in parts)
+    table = np.concatenate([_with_defaults(part, width) for part in parts])
+    if not len(table):
         raise DataError(f"{name} holds no pairs: expected winner<TAB>loser in each line")
-    columns = [np.ascontiguousarray(column) for column in lines[:, 2:].T]
+    columns = [np.ascontiguousarray(column) for column in table[:, 2:].T]
     weights, margins = [*columns, None, None][:2]
-    return GivenPairs(lines[:, :2].astype(np.int64), weights, margins)
+    return PairsFile(name, table[:, :2].astype(np.int64), weights, margins, lines)
 
 
 def _whole_lines(blocks: Iterator[NDArray[np.uint8]]) -> Iterator[bytes]:
@@ -119,15 +139,16 @@ def _is_wrong(lines: NDArray[np.float64], n_rows: int) -> bool:
 
 def _line_by_line(
     name: str, text: bytes, first: int, n_rows: int, data: str
-) -> NDArray[np.float64]:
-    """Read lines of any fields; `first` is the number of the first of them."""
-    lines = []
+) -> tuple[NDArray[np.float64], Sequence[int]]:
+    """Read lines of any fields, and their numbers, of which `first` is the first."""
+    found = {}
     for number, line in enumerate(text.split(b"\n"), first):
         fields = _fields(line)
         if fields:
-            lines.append(_Line(f"{name}, line {number}", fields).numbers(n_rows, data))
-    width = max(map(len, lines), default=2)
-    return np.array([_padded(line, width) for line in lines]).reshape(-1, width)
+            found[number] = _Line(f"{name}, line {number}", fields).numbers(n_rows, data)
+    width = max(map(len, found.values()), default=2)
+    padded = [line + [1.0] * (width - len(line)) for line in found.values()]
+    return np.array(padded).reshape(-1, width), list(found)
 
 
 def _fields(line: bytes) -> list[tuple[int, bytes]]:
@@ -192,7 +213,3 @@ class _Line:
 def _with_defaults(lines: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """Return lines with all fields, those that they lack 1."""
     return np.pad(lines, [(0, 0), (0, width - lines.shape[1])], constant_values=1.0)
-
-
-def _padded(line: list[float], width: int) -> list[float]:
-    return line + [1.0] * (width - len(line))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..files.svmlight import SvmlightFile
 from ..linear.occurring import IN_SCORING
 from ..models import LinearModel, Model
+from ..pairs.given import GivenPreferences
 from .rows import design_matrix, widened
 
 Vector = NDArray[np.float64]
@@ -44,4 +45,16 @@ def performance(
         f"{'':20} {'all pairs':>12} {'query mean':>12}\n"
         f"{'pairwise accuracy':20} {1 - pooled:12.6f} {1 - by_query:12.6f}\n"
         f"{'ranking error':20} {pooled:12.6f} {by_query:12.6f}\n"
+    )
+
+
+def performance_of_pairs(given: GivenPreferences, scores: Vector) -> str:
+    """Return a table of pairwise accuracy and ranking error for pairs that are given."""
+    from ..metrics.pairs import given_accuracy
+
+    accuracy = given_accuracy(given)(scores)
+    return (
+        f"{'':20} {'given pairs':>12}\n"
+        f"{'pairwise accuracy':20} {accuracy:12.6f}\n"
+        f"{'ranking error':20} {1 - accuracy:12.6f}\n"
     )

@@ -13,6 +13,7 @@ from ..linear.rounds import train
 from ..linear.training import Fit
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
+from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
@@ -27,7 +28,7 @@ def train_on_rows(
     rows: SvmlightFile,
     parameters: Parameters,
     *,
-    preferences: Preferences | None = None,
+    preferences: AnyPreferences | None = None,
     kernel: Kernel | None = None,
     scale: str | None = None,
     device: str = "cpu",
@@ -41,7 +42,7 @@ def train_on_rows(
     ----------
     rows : SvmlightFile
     parameters : Parameters
-    preferences : Preferences, optional
+    preferences : Preferences or GivenPreferences, optional
         By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
         The linear ranker by default.
@@ -85,7 +86,7 @@ def train_on_rows(
 
 def _train_linear(
     rows: SvmlightFile,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     scale: str | None,
     device: str,
@@ -107,7 +108,7 @@ def _train_linear(
 
 def _train_kernel(
     rows: SvmlightFile,
-    preferences: Preferences,
+    preferences: AnyPreferences,
     parameters: Parameters,
     factors: Vector | None,
     kernel: Kernel,

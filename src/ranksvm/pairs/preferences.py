@@ -40,8 +40,8 @@ class Preferences:
         are exact.
     better_weight, worse_weight : ndarray of shape (n_samples,), float64, or None
         What a row weighs in the pairs in which it is the better one, and in those in which it is
-        the worse one. A row may have a role of weight 0: with 0 as `worse_weight`, it is preferred
-        to others, but no row to it, as with a survival time that is censored.
+        the worse one. A row may have a role of weight 0: with 0 as `better_weight`, others are
+        preferred to it, but it to no other, as with a survival time that is censored.
     """
 
     y: Vector

@@ -80,7 +80,7 @@ class Survival:
 
     @classmethod
     def _of_fields(cls, y: Any) -> Survival:
-        names = getattr(getattr(y, "dtype", None), "names", None)
+        names = _fields(y)
         if names is None or len(names) != 2:
             found = "one without fields" if names is None else f"one of {len(names)} fields"
             raise ValueError(
@@ -198,6 +198,16 @@ class Survival:
             of_rows = None if weight is None else weight[rows]
             left[rows] = KaplanMeier.of_censoring(event, time, of_rows).before(time)
         return left
+
+
+def is_structured(y: Any) -> bool:
+    """Tell whether labels are none, but an array of fields."""
+    return _fields(y) is not None
+
+
+def _fields(y: Any) -> tuple[str, ...] | None:
+    names: tuple[str, ...] | None = getattr(getattr(y, "dtype", None), "names", None)
+    return names
 
 
 def check_censoring(ipcw: str | None, tau: float | None) -> None:

@@ -68,8 +68,8 @@ def make_folds_of_pairs(
     _require_folds(
         cv,
         len(with_pairs),
-        f"{what}, found {len(with_pairs)}: give groups of rows to fit, or cv='pairs' to deal out "
-        "single pairs",
+        f"{what}, found {len(with_pairs)}: give groups of rows to fit, or cv='pairs', on the "
+        "command line --folds pairs, to deal out single pairs",
     )
     number = np.arange(len(sizes)) % cv
     number[with_pairs] = _dealt(cv, sizes[with_pairs])
