@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
     from ..models import Model
-    from ..pairs.given import AnyPreferences, GivenPreferences
+    from ..pairs.given import GivenPreferences
+    from ..pairs.preferences import Preferences
 
 
 class Input(str):
@@ -222,7 +223,9 @@ def add_survival(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def preferences_of(args: argparse.Namespace, rows: SvmlightFile) -> AnyPreferences | None:
+def preferences_of(
+    args: argparse.Namespace, rows: SvmlightFile
+) -> GivenPreferences | Preferences | None:
     """Return what `add_pairs` and `add_survival` ask for; None for the preferences of labels."""
     if args.pairs is not None:
         return given_pairs_of(args, rows)
