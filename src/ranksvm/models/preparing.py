@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..names import FEATURES, SCALES
 from .maps.affine import AffineMap
-from .maps.base import MAX_MEMORY, FeatureMap, is_sparse
+from .maps.base import MAX_MEMORY, FeatureMap
 from .maps.nystroem import NystroemMap
 from .maps.quantiles import QuantileMap
 from .maps.queries import QueryMap
@@ -97,16 +97,8 @@ def mapped_rows(
     if features is not None:
         fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
         maps.append(fitted(X, features.size))
-        X = _dense_if_full(maps[-1].apply(X, qid, max_memory=max_memory), max_memory)
+        X = maps[-1].apply(X, qid, max_memory=max_memory)
     return MappedRows(X, tuple(maps))
-
-
-def _dense_if_full(X: Any, max_memory: float) -> Any:
-    """Return rows as an array where more than half of it is not zero, as files are read, too."""
-    n_rows, n_columns = X.shape
-    size = n_rows * n_columns
-    is_full = is_sparse(X) and X.nnz > size / 2 and 8 * size <= max_memory
-    return X.toarray() if is_full else X
 
 
 def scale_map(
