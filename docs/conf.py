@@ -49,7 +49,8 @@ pygments_dark_style = "github-dark"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {
-    "exclude-members": "set_fit_request, set_score_request, set_transform_request, set_output",
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request, "
+    "set_transform_request, set_output",
 }
 autosummary_generate = True
 numpydoc_class_members_toctree = False

@@ -27,6 +27,9 @@ Vector = NDArray[np.float64]
 class LinearChooser(LinearRanker):
     """Base of the estimators that learn weights for the best C of a grid."""
 
+    # With metadata routing enabled, qid reaches predict, too, without a request.
+    __metadata_request__predict = {"qid": True}  # noqa: RUF012
+
     Cs: int | ArrayLike
     cv: Any
     one_standard_error: bool

@@ -73,7 +73,7 @@ def mapped_rows(
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     qid : array-like of shape (n_samples,) or None
     scale : str, optional
-        One of `ranksvm.names.SCALES`; "standard" by default where features are those of a kernel.
+        One of ``ranksvm.names.SCALES``; "standard" by default where features are those of a kernel.
     features : Features, optional
     max_memory : float, default=4e9
         Bytes that what is made dense may take.
