@@ -11,8 +11,8 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
 .PHONY: demo test test-bench explore lint format docs fuzz sanitize clang clean \
-  bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-survival \
-  bench-docs bench-revisions bench-gpu
+  bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
+  bench-survival bench-docs bench-revisions bench-gpu
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -110,12 +110,13 @@ bench-dual: SCRIPT := lee_lin_dual
 bench-pswx: SCRIPT := jin_lin_pswx
 bench-path: SCRIPT := zapien_path
 bench-auto: SCRIPT := auto
+bench-quality: SCRIPT := ranking_quality
 bench-survival: SCRIPT := survival
 bench-docs: SCRIPT := publish
 
 bench: test-bench
-bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-survival bench-docs: \
-  $(VENV)/.ready-bench
+bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
+  bench-survival bench-docs: $(VENV)/.ready-bench
 	@$(BIN)/python -m benchmarks.$(SCRIPT) $(ARGS)
 
 test-bench: $(READY_TEST) $(VENV)/.ready-bench
