@@ -74,7 +74,7 @@ class PairLayout:
     """
 
     def __init__(self, device: ArrayDevice, preferences: Preferences, rank: NDArray[Any]) -> None:
-        groups = preferences.groups
+        groups, preferences = preferences.groups, preferences.without_equal_roles()
         self.device = device
         self.n_samples, self.n_queries = groups.n_samples, groups.n_queries
         self.place_dtype = device.int32 if self.n_samples < 2**30 else device.int64

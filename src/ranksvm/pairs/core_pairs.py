@@ -52,14 +52,15 @@ class CorePairs:
         self.counting = counting
         self.n_threads = n_threads
         self.last_sweep = LastSweep()
+        weights = preferences.without_equal_roles()
         self._core = core or _core.PreferencePairs(
             np.ascontiguousarray(preferences.y, dtype=np.float64),
             self.groups.indptr,
             self.groups.order,
-            preferences.sample_weight,
-            preferences.query_weight,
-            preferences.better_weight,
-            preferences.worse_weight,
+            weights.sample_weight,
+            weights.query_weight,
+            weights.better_weight,
+            weights.worse_weight,
             gaps=preferences.pair_weight == "gap",
             n_threads=n_threads,
         )

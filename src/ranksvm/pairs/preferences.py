@@ -96,6 +96,14 @@ class Preferences:
         """Whether it matters to the weight of a row if it is the better or the worse one."""
         return self.better_weight is not None or self.worse_weight is not None
 
+    def without_equal_roles(self) -> Preferences:
+        """Return the same, with roles that weigh alike as weights of rows; itself otherwise."""
+        better, worse, own = self.better_weight, self.worse_weight, self.sample_weight
+        if better is None or worse is None or not np.array_equal(better, worse):
+            return self
+        weight = better if own is None else own * better
+        return replace(self, sample_weight=weight, better_weight=None, worse_weight=None)
+
     @property
     def n_rows(self) -> float:
         """Number of rows, each as often as it and its query weigh."""
