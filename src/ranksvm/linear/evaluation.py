@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.dual_ray import DualRay
 from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import NewtonSystem, Plane
+from .dual_curve import Dual
 from .known import LastHessian
 from .matrix import Hessian, Matrix, Slope
 from .penalties import SQUARED_NORM, Penalty
@@ -138,8 +138,19 @@ class AtWeights:
 
     @cached_property
     def distance(self) -> float:
-        """The part of the gap that comes from the weights: half the squared gradient."""
-        return self.objective.penalty.gap(self.weights, -self._slope)
+        """The part of the gap that comes from the weights: ``R(w) + R*(u) - w'u``.
+
+        Where R* is infinite, it is what neither smoothing nor the best multiple explains.
+        """
+        distance = self.objective.penalty.gap(self.weights, -self._slope)
+        if np.isfinite(distance):
+            return distance
+        return max(self.absolute_gap - self.smoothing - self.rounding, 0.0)
+
+    @property
+    def slope_of_loss(self) -> Vector:
+        """The (sub)gradient ``c X'g`` of the loss alone."""
+        return self._slope
 
     @property
     def absolute_gap(self) -> float:
@@ -173,10 +184,11 @@ class AtWeights:
         return self.dual.bound
 
     @cached_property
-    def dual(self) -> DualRay:
+    def dual(self) -> Dual:
         """The dual values of multiples of g."""
-        penalty, noise = self.objective.penalty, self._noise * self.objective.grain
-        return self.loss.dual(self.objective.c, penalty.conjugate(self._slope, noise))
+        objective = self.objective
+        ray = self.loss.dual(objective.c, 0.0)
+        return objective.penalty.dual(ray, -self._slope, self._noise * objective.grain)
 
     @property
     def duality_gap(self) -> float:
@@ -205,8 +217,14 @@ class AtWeights:
 
     def slope_along(self, p: Vector, image: Scores) -> float:
         """Return the derivative along p, for the image ``X p``."""
-        slope = float(self.objective.penalty.gradient(self.weights) @ p)
-        return slope + self.objective.c * float(self.loss.gradient @ image)
+        return self.objective.penalty.slope(self.weights, p) + self._loss_along(image)
+
+    def slope_before(self, p: Vector, image: Scores) -> float:
+        """Return the derivative along p where it ends here: at kinks, that of what lies behind."""
+        return self._loss_along(image) - self.objective.penalty.slope(self.weights, -p)
+
+    def _loss_along(self, image: Scores) -> float:
+        return self.objective.c * float(self.loss.gradient @ image)
 
     def hessian_product(self, p: Vector, image: Scores | None = None) -> Vector:
         """Multiply p, of shape (n_features,), by the Hessian ``I + c X'HX`` (:eq:`hessian`).
@@ -242,17 +260,37 @@ class AtWeights:
             ``diag(scale) (I + c X'HX) diag(scale)``.
         scale : ndarray of shape (n_features,)
         """
-        X, n_threads = self.objective.X, self.objective.n_threads
+        return self._with_penalty(*self._scaled_of_loss(dtype))
+
+    def _with_penalty(
+        self, scaled: NDArray[np.float64], scale: Vector
+    ) -> tuple[NDArray[np.float64], Vector]:
+        curvature = self.objective.penalty.curvature(self.weights)
+        scaled[np.diag_indices_from(scaled)] += curvature * scale**2
+        return scaled, scale
+
+    def hessian_of_loss(self, dtype: type[np.floating] = np.float64) -> NDArray[np.float64]:
+        """Form ``c X'HX``, of shape (n_features, n_features), in the precision of a dtype."""
+        return _unscaled(*self._scaled_of_loss(dtype))
+
+    def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
+        """Return the same as it was formed last; None if none is kept."""
+        objective = self.objective
+        last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
+        return None if last is None else _unscaled(*last)
+
+    def _scaled_of_loss(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
+        objective = self.objective
+        X, n_threads = objective.X, objective.n_threads
         shift, scale = X.standardization(n_threads)
         known = self.known_hessian
         if known is not None and known.dtype in (dtype, np.float64):
-            scaled = self.objective.c * known.matrix
+            scaled = objective.c * known.matrix
         else:
             scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
-            scaled *= self.objective.c
-        scaled[np.diag_indices_from(scaled)] += (
-            self.objective.penalty.curvature(self.weights) * scale**2
-        )
+            scaled *= objective.c
+        if objective.last_hessian is not None:
+            objective.last_hessian.keep(scaled, scale, objective.c)
         return scaled, scale
 
     def newton_system(
@@ -265,16 +303,13 @@ class AtWeights:
             return self._scaled_system(
                 gradient, *objective.rows.scaled_hessian(loss, objective.c, dtype)
             )
-        hessian, scale = self.scaled_hessian(dtype)
-        if objective.last_hessian is not None:
-            objective.last_hessian.keep(hessian, scale, objective.c)
-        return self._scaled_system(gradient, hessian, scale)
+        return self._scaled_system(gradient, *self.scaled_hessian(dtype))
 
     def last_system(self, gradient: Vector) -> NewtonSystem | None:
         """Return the same by the Hessian of the loss that was formed last; None if none is kept."""
         objective = self.objective
         last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
-        return None if last is None else self._scaled_system(gradient, *last)
+        return None if last is None else self._scaled_system(gradient, *self._with_penalty(*last))
 
     def _scaled_system(
         self, gradient: Vector, hessian: NDArray[np.float64], scale: Vector
@@ -284,3 +319,10 @@ class AtWeights:
             return NewtonSystem(hessian, scale * gradient, lambda y: scale * y)
         projected = scale * rows.from_weights(gradient)
         return NewtonSystem(hessian, projected, lambda y: rows.to_weights(scale * y))
+
+
+def _unscaled(hessian: NDArray[np.float64], scale: Vector) -> NDArray[np.float64]:
+    """Return the Hessian for features as they are, in double precision."""
+    unscaled = hessian / scale
+    unscaled /= scale[:, np.newaxis]
+    return unscaled

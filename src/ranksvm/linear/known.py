@@ -46,13 +46,13 @@ class Known(NamedTuple):
 
 
 class LastHessian:
-    """The Hessian that was formed last, for steps with another c from weights nearby."""
+    """The Hessian of the loss that was formed last, for steps with another c from nearby."""
 
     def __init__(self) -> None:
         self._held: tuple[NDArray[np.float64], Vector, float] | None = None
 
     def keep(self, hessian: NDArray[np.float64], scale: Vector, c: float) -> None:
-        """Keep ``diag(scale) (I + c X'HX) diag(scale)``, unless it is large."""
+        """Keep ``diag(scale) c X'HX diag(scale)``, unless it is large."""
         if LEAST_KEPT <= len(hessian) <= MOST_KEPT:
             self._held = hessian.copy(), scale, c
 
@@ -61,6 +61,4 @@ class LastHessian:
         if self._held is None:
             return None
         hessian, scale, former = self._held
-        hessian = c / former * hessian
-        hessian[np.diag_indices_from(hessian)] += (1 - c / former) * scale**2
-        return hessian, scale
+        return c / former * hessian, scale

@@ -34,7 +34,10 @@ class Start(Protocol):
         """Return the objective at other weights, and their scores if these are known."""
 
     def slope_along(self, p: Vector, image: Scores) -> float:
-        """Return the derivative along p, for the image of p."""
+        """Return the derivative along p, for the image of p; at kinks, that ahead."""
+
+    def slope_before(self, p: Vector, image: Scores) -> float:
+        """Return the same, at kinks that of what lies behind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,15 @@ class Line(Generic[S]):
     direction, image : array
     end : Start or None
         At the full step, if it is known.
+    last : ndarray of shape (n_features,) or None
+        The weights there, if they are known exactly.
     """
 
     start: S
     direction: Vector
     image: Scores
     end: S | None = None
+    last: Vector | None = None
 
     @cached_property
     def slope(self) -> float:
@@ -83,14 +89,17 @@ class Line(Generic[S]):
     def trial(self, step: float) -> Trial[S]:
         """Evaluate a step away; where scores are very large, from fresh ones."""
         start = self.start
-        weights = start.weights + step * self.direction
+        if step == 1.0 and self.last is not None:
+            weights = self.last
+        else:
+            weights = start.weights + step * self.direction
         if not self._extent + step * self._reach < FAR:
             there = start.moved(weights, None)
         elif step == 1.0 and self.end is not None:
             there = self.end
         else:
             there = start.moved(weights, start.scores + step * self.image)
-        slope = there.slope_along(self.direction, self.image)
+        slope = there.slope_before(self.direction, self.image)
         return Trial(step, slope, -0.5 * self.slope, there)
 
     @cached_property

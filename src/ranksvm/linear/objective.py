@@ -225,7 +225,8 @@ class LinearEvaluation(AtWeights):
         objective = self.objective
         if not objective.has_few_rows:
             return None
-        zero = objective.evaluate(np.zeros(objective.size)) if self.weights.any() else self
+        rest = objective.penalty.rest(objective.size)
+        zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)
         if not LEAST < zero.dual.multiple < WEAK:
             return None
         here = self.narrowed(1 / float(np.clip(self.dual.multiple, LEAST, 1.0)))
@@ -268,19 +269,24 @@ class LinearEvaluation(AtWeights):
     def moved(self, weights: Vector, scores: Scores | None) -> LinearEvaluation:
         """Return the objective at other weights, and their scores if these are known."""
         objective = self.objective
+        weights = objective.penalty.nearest(weights)
         return objective.evaluate(weights) if scores is None else objective.at(weights, scores)
 
     def along(self, p: Vector, image: Scores | None = None) -> Line[LinearEvaluation]:
         """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
         return Line(self, p, self.image(p) if image is None else image)
 
-    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line[LinearEvaluation]:
+    def towards(
+        self, p: Vector, dtype: type[np.floating] | None = None, *, end: Vector | None = None
+    ) -> Line[LinearEvaluation]:
         """Restrict as `along` does, with what is at the full step from the same pass over X.
 
-        That are value and gradient, and for a `dtype` the Hessian in that precision, too.
+        That are value and gradient, and for a `dtype` the Hessian in that precision, too. `end` are
+        the weights there, if they are known exactly.
         """
         step = self.objective.full_step(self.scores, p, dtype)
         if step is None:
-            return self.along(p)
-        end = LinearEvaluation(self.objective, self.weights + p, *step[1:])
-        return Line(self, p, step.image, end)
+            return Line(self, p, self.image(p), last=end)
+        weights = self.weights + p if end is None else end
+        there = LinearEvaluation(self.objective, weights, *step[1:])
+        return Line(self, p, step.image, there, end)

@@ -12,6 +12,7 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.top import Gains
 from ..threads import require_workers
+from .conditions import NO_CONDITIONS, Conditions
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Parameters:
     top: int = 30
     n_rounds: int = 3
     n_threads: int | None = None
+    conditions: Conditions = NO_CONDITIONS
 
     def __post_init__(self) -> None:
         require_number("C", self.C, positive=True)

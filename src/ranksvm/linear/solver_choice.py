@@ -23,6 +23,7 @@ from ..solvers import (
     planes_first,
     planes_last,
     products_first,
+    proximal_newton,
     samples_first,
     trust_region,
 )
@@ -78,6 +79,9 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
 }
 
 
+PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {"newton": proximal_newton}
+
+
 @dataclass(frozen=True)
 class SolverChoice:
     """A solver by its name, and what goes before it.
@@ -92,6 +96,8 @@ class SolverChoice:
         first as long as they promise to be quicker. They do not where that is 0.
     samples : bool
         Whether a sample goes first.
+    is_proximal : bool
+        Whether the penalty has kinks or bounds.
     """
 
     name: str
@@ -99,6 +105,7 @@ class SolverChoice:
     n_planes: float = 0.0
     n_products: float = 0.0
     samples: bool = False
+    is_proximal: bool = False
 
     @property
     def in_row_space(self) -> bool:
@@ -113,6 +120,8 @@ class SolverChoice:
         planes: CuttingPlanes | None = None,
     ) -> SolverResult:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
+        if self.is_proximal:
+            return PROXIMAL_SOLVERS[self.name](objective.smoothed(), w0, progress)
         if self.name not in SMOOTH_SOLVERS:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
@@ -177,6 +186,8 @@ def choose_solver(
     Where an explicit Hessian is too large, products remain.
     """
     kinks = parameters.loss == "hinge"
+    if not parameters.conditions.are_none:
+        return _conditional(X, parameters, kinks)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     costs = Costs.of(X, preferences)
@@ -197,6 +208,19 @@ def choose_solver(
     return SolverChoice(
         direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
     )
+
+
+def _conditional(X: Matrix, parameters: Parameters, kinks: bool) -> SolverChoice:
+    """Choose a solver for a penalty with kinks or bounds."""
+    name = parameters.solver
+    if name == "auto":
+        name = "newton"
+    if name not in PROXIMAL_SOLVERS:
+        raise ValueError(
+            f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
+            f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
+        )
+    return SolverChoice(name, kinks, is_proximal=True)
 
 
 def _explicit(X: Matrix, costs: Costs, kinks: bool, digits: float) -> tuple[str, float]:

@@ -13,6 +13,7 @@ from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.sweeps import Pairs
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
+from .conditions import NO_CONDITIONS, Conditions
 from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
@@ -42,6 +43,8 @@ class Fit:
         Which features the weights of the result belong to.
     advice : str or None
         On the scales of the features (`ranksvm.linear.scales`).
+    conditions : Conditions
+        On the weights.
     """
 
     result: SolverResult
@@ -50,11 +53,12 @@ class Fit:
     shortfall: str | None
     columns: Columns
     advice: str | None = None
+    conditions: Conditions = NO_CONDITIONS
 
     @property
     def weights(self) -> FeatureWeights:
         """The weights of the result, as those of the features that they belong to."""
-        return FeatureWeights(self.columns, self.result.weights)
+        return self.conditions.weights(self.columns, self.result.weights)
 
 
 def train_once(
@@ -89,7 +93,9 @@ def train_once(
     result = problem.minimize(parameters, start, callback)
     advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
     short = with_advice(shortfall(result, parameters), advice)
-    return Fit(result, problem.n_pairs, problem.n_queries, short, X.columns, advice)
+    return Fit(
+        result, problem.n_pairs, problem.n_queries, short, X.columns, advice, parameters.conditions
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +138,7 @@ class Problem:
         from fresh ones, as long as that brings the gap down.
         """
         objective = self.objective
-        start = np.zeros(objective.size) if w0 is None else w0
+        start = objective.penalty.rest(objective.size) if w0 is None else w0
         if planes is None:
             planes = CuttingPlanes(objective.size, objective.n_threads)
         gap = np.inf
@@ -165,7 +171,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
     choice = choose_solver(X, preferences, parameters, sample is not None)
     rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
-    objective = LinearObjective(X, loss, c, n_threads, rows=rows, sample=sample)
+    penalty = parameters.conditions.penalty(X.columns)
+    objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)
     return Problem(objective, n_pairs, choice)
 
 

@@ -5,6 +5,7 @@ from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
 from .protocols import Objective
+from .proximal_newton import proximal_newton
 from .result import Callback, Iteration, Progress, SolverResult, Status
 from .samples import samples_first
 from .trust_region import trust_region
@@ -22,6 +23,7 @@ __all__ = [
     "planes_first",
     "planes_last",
     "products_first",
+    "proximal_newton",
     "samples_first",
     "trust_region",
 ]

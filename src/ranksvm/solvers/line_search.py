@@ -8,7 +8,7 @@ from .protocols import Evaluation, Line, P, Trial
 
 
 def line_search(
-    line: Line[P], *, accuracy: float = 0.3, max_trials: int = 20
+    line: Line[P], *, accuracy: float = 0.3, max_trials: int = 20, longest: float = np.inf
 ) -> tuple[Trial[P] | None, int]:
     """Find a step where the derivative has nearly vanished.
 
@@ -23,6 +23,8 @@ def line_search(
         Accept a trial once its slope is at most this fraction of the initial slope, in absolute
         value.
     max_trials : int, default=20
+    longest : float, optional
+        The longest step that can be taken.
 
     Returns
     -------
@@ -41,7 +43,8 @@ def line_search(
         trial = line.trial(step)
         if np.isfinite(trial.slope) and (best is None or abs(trial.slope) < abs(best.slope)):
             best = trial
-        if abs(trial.slope) <= accuracy * abs(line.slope):
+        is_longest = trial.slope < 0 and step >= longest
+        if abs(trial.slope) <= accuracy * abs(line.slope) or is_longest:
             break
         if trial.slope < 0:
             low, low_slope = step, trial.slope
@@ -50,6 +53,7 @@ def line_search(
         step = _next_step(low, low_slope, high, high_slope, line.slope)
         if low == 0 and n_trials > 2:
             step = min(step, high * 0.1 ** (n_trials - 2))  # the direction is far too long
+        step = min(step, longest)
     if best is None or abs(best.slope) >= abs(line.slope):
         return None, n_trials
     return best, n_trials

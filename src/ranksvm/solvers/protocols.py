@@ -33,6 +33,40 @@ class NewtonSystem(NamedTuple):
     to_weights: Callable[[Vector], Vector]
 
 
+class Face(NamedTuple):
+    """Where a penalty is smooth, and its gradient there.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (size,)
+    low, high : ndarray of shape (size,)
+        Ends of the intervals, coordinate by coordinate.
+    """
+
+    gradient: Vector
+    low: Vector
+    high: Vector
+
+
+class Separable(Protocol):
+    """A convex function of the weights that is a sum over them, with kinks and bounds."""
+
+    def value(self, w: Vector) -> float:
+        """Return it; infinite where weights may not be."""
+
+    def curvature(self, w: Vector) -> Vector:
+        """Return its second derivatives."""
+
+    def proximal(self, z: Vector, step: Vector) -> Vector:
+        """Return the least ``R(x) + |x - z|^2 / (2 step)``, coordinate by coordinate."""
+
+    def face(self, w: Vector, towards: Vector) -> Face:
+        """Return where it is smooth around w, on the side of other weights at a kink."""
+
+    def nearest(self, w: Vector) -> Vector:
+        """Return w, or where weights may be that is nearest to it."""
+
+
 class Remembered(Protocol):
     """What is to be known of an objective at given weights when solvers are elsewhere."""
 
@@ -134,12 +168,22 @@ class Evaluation(Point, Protocol):
         `image` is that of p, if it is known.
         """
 
-    def towards(self, p: Vector, dtype: type[np.floating] | None = None) -> Line[Evaluation]:
+    def towards(
+        self, p: Vector, dtype: type[np.floating] | None = None, *, end: Vector | None = None
+    ) -> Line[Evaluation]:
         """Restrict as `along` does, where the full step is likely to be taken.
 
         The pass over the data that brings the image may bring value and gradient there as well,
-        and for a `dtype` the Hessian of `newton_system` in that precision.
+        and for a `dtype` the Hessian of `newton_system` in that precision. `end` are the weights
+        there, if they are known exactly.
         """
+
+    @property
+    def slope_of_loss(self) -> Vector:
+        """The gradient without that of the penalty."""
+
+    def hessian_of_loss(self, dtype: type[np.floating]) -> NDArray[np.float64]:
+        """Return the Hessian without that of the penalty; `dtype` is precise enough."""
 
 
 class Trial(Protocol[P_co]):
@@ -191,6 +235,10 @@ class Objective(CountsPasses, Protocol):
     @property
     def n_threads(self) -> int:
         """Threads to use for work on vectors of weights."""
+
+    @property
+    def penalty(self) -> Separable:
+        """What is added to the loss."""
 
     def smoothed(self) -> Objective:
         """Return the same objective with smooth derivatives."""
