@@ -23,6 +23,7 @@ ROOMS = (
     "kernel",
     "models",
     "files",
+    "export",
     "selection",
     "plots",
     "progress",

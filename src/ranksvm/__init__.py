@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .estimators.regularization_path import regularization_path as regularization_path
     from .estimators.survival_svm import SurvivalSVM as SurvivalSVM
     from .estimators.survival_svm_cv import SurvivalSVMCV as SurvivalSVMCV
+    from .export import export_model as export_model
     from .files.conversion import convert_model as convert_model
     from .files.model import load_model as load_model
     from .files.model import save_model as save_model
@@ -59,6 +60,7 @@ _HOMES = {
     "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
+    "export_model": "export",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "paired_randomization_test": "metrics",

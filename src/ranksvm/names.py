@@ -7,6 +7,16 @@ GAINS = ("exponential", "linear")
 CENSORING_WEIGHTS = (None, "uno", "uno_strata")
 SOLVERS = ("auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes")
 MODEL_FORMS = ("json", "safetensors", "liblinear", "svmrank", "weights")
+EXPORTS = (
+    "solr",
+    "elasticsearch",
+    "opensearch",
+    "ranklib",
+    "vespa",
+    "onnx",
+    "sql",
+    "python",
+)
 COUNTINGS = ("auto", "merge", "levels", "joachims", "tree", "pairs")
 SCALES = ("standard", "minmax", "maxabs", "quantile", "query")
 FEATURES = {"nystroem": 300, "splines": 5}  # and how many components, or knots

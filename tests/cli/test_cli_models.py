@@ -143,3 +143,54 @@ def test_names_that_the_terminal_has_no_letters_for(tmp_path, monkeypatch):
         run("info", tmp_path / "m")
         terminal.flush()
         assert rb"gr\xf6\xdfe" in terminal.buffer.getvalue()
+
+
+def test_convert_for_an_engine_and_back(model, tmp_path, capsys):
+    path, content = model
+    run("convert", path, tmp_path / "solr.json", "--to", "solr", "--name", "first")
+    assert '"name": "first"' in (tmp_path / "solr.json").read_text()
+    run("convert", tmp_path / "solr.json", tmp_path / "back.json")
+    back = load_model(tmp_path / "back.json")
+    assert dict(zip(back.feature_names, back.coef, strict=True)) == {
+        name: weight
+        for name, weight in zip(content.feature_names, content.coef, strict=True)
+        if weight
+    }
+    assert capsys.readouterr().err == ""
+
+
+def test_convert_for_an_engine_says_what_single_precision_changes(tmp_path, capsys):
+    save_model(LinearModel(np.array([1.0, 2.0])), tmp_path / "m.json")
+    (tmp_path / "names").write_text("a\nb\n")
+    (tmp_path / "data.svm").write_text(
+        "1 qid:1 1:1e8 2:1\n0 qid:1 1:1e8 2:1.25\n0 qid:2 1:-3 2:1\n"
+    )
+    options = ["--names", tmp_path / "names", "--check", tmp_path / "data.svm"]
+    run("convert", tmp_path / "m.json", tmp_path / "out", "--to", "solr", *options, "--nonnegative")
+    assert "of 1 pairs of rows" in capsys.readouterr().err
+    assert '"constant"' in (tmp_path / "out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to", "solr", "--nonnegative"], "--nonnegative needs --check"),
+        (["--to", "solr"], "knows features by name"),
+        (["--to", "solr", "--names", "names"], "line 2: expected a name"),
+        (["--to", "vespa", "--names", "binary"], "not UTF-8"),
+    ],
+)
+def test_convert_for_an_engine_refuses(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    save_model(LinearModel(np.ones(2)), "m.json")
+    (tmp_path / "names").write_text("a\n\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=message):
+        run("convert", "m.json", "out", *arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_options_for_engines_are_refused_elsewhere(model, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run("convert", model[0], tmp_path / "m.txt", "--to", "svmrank", "--names", "x")
+    assert "--names is for solr" in capsys.readouterr().err

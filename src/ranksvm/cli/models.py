@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..names import MODEL_FORMS
+from ..names import EXPORTS, MODEL_FORMS
 from .options import Input, Output
 
 if TYPE_CHECKING:
     import argparse
 
+    from ..files.svmlight import SvmlightFile
     from ..models import LinearModel, Model
 
 _SHOWN_NAMES = 8
@@ -44,7 +45,8 @@ def add_convert(commands: Any) -> None:
         "convert",
         help="write a model in another form",
         description="Read a model of any form, or weights as text, one per line, and write it in "
-        "another: JSON, safetensors, a model of LIBLINEAR-ranksvm, of SVM^rank, or weights.",
+        "another: JSON, safetensors, a model of LIBLINEAR-ranksvm, of SVM^rank, or weights; or as "
+        "a search engine, a database or a runtime takes it.",
     )
     convert.set_defaults(run=_convert, parser=convert)
     convert.add_argument("source", type=Input, metavar="SOURCE", help="model file, or - for stdin")
@@ -52,7 +54,29 @@ def add_convert(commands: Any) -> None:
         "target", type=Output, metavar="TARGET", help="file to write, or - for stdout"
     )
     convert.add_argument(
-        "--to", choices=MODEL_FORMS, help="default: json or safetensors, as the name of TARGET says"
+        "--to",
+        choices=[*MODEL_FORMS, *EXPORTS],
+        help="default: json or safetensors, as the name of TARGET says",
+    )
+    served = convert.add_argument_group("for engines", f"--to {', '.join(EXPORTS)}")
+    served.add_argument("--name", default="ranksvm", help="of the model there (default: ranksvm)")
+    served.add_argument(
+        "--names",
+        type=Input,
+        metavar="FILE",
+        help="names of the features, one per line, where the model has none or others are wanted",
+    )
+    served.add_argument(
+        "--nonnegative",
+        action="store_true",
+        help="weigh a feature called constant, which is 1 for all documents, so that no score is "
+        "negative for features within the ranges of --check DATA",
+    )
+    served.add_argument(
+        "--check",
+        type=Input,
+        metavar="DATA",
+        help="an SVMlight file: say how many pairs of its rows single precision ranks otherwise",
     )
     convert.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
@@ -147,6 +171,12 @@ def _convert(args: argparse.Namespace) -> None:
     from ..files.conversion import convert_model
 
     check_output(args.target)
+    if args.to in EXPORTS:
+        _export(args)
+        return
+    for option in ("names", "check", "nonnegative"):
+        if getattr(args, option):
+            args.parser.error(f"--{option} is for {', '.join(EXPORTS)}: say --to one of them")
     model = convert_model(args.source, args.target, args.to)
     if args.to in (None, "json", "safetensors") or args.quiet:
         return
@@ -165,3 +195,58 @@ def _convert(args: argparse.Namespace) -> None:
         sys.stderr.write(
             "note: the model was trained on features counted from zero; here they count from one\n"
         )
+
+
+def _export(args: argparse.Namespace) -> None:
+    from ..export import changed_pairs, export_model
+    from ..files.conversion import load_model_or_weights
+    from ..jobs.rows import widened
+    from ..models import LinearModel
+
+    model = load_model_or_weights(args.source)
+    if args.nonnegative and args.check is None:
+        raise ValueError("--nonnegative needs --check DATA, whose ranges bound the scores")
+    rows = None if args.check is None else _rows_of(args, model)
+    X = None if rows is None else widened(rows.X, model.n_features)
+    export_model(
+        model,
+        args.target,
+        args.to,
+        name=args.name,
+        feature_names=None if args.names is None else _names(args.names),
+        offset="nonnegative" if args.nonnegative else None,
+        X=X,
+    )
+    if isinstance(model, LinearModel) and rows is not None and not (args.quiet or model.maps):
+        changed, total = changed_pairs(model, X, rows.qid)
+        sys.stderr.write(
+            f"note: of {total:,.0f} pairs of rows of {rows.name}, single precision ranks "
+            f"{changed:,.0f} otherwise\n"
+        )
+
+
+def _rows_of(args: argparse.Namespace, model: Model) -> SvmlightFile:
+    from ..files.svmlight import read_svmlight
+    from ..jobs.rows import require_fit
+
+    from_zero = model.training.get("zero_based") is True
+    rows = read_svmlight(args.check, zero_based=from_zero or "auto")
+    require_fit(rows, model, _say)
+    return rows
+
+
+def _say(note: str) -> None:
+    sys.stderr.write(f"{note}\n")
+
+
+def _names(path: str) -> list[str]:
+    from ..files.source import DataError, read_bytes
+
+    name, content = read_bytes(path)
+    try:
+        lines = content.tobytes().decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: not UTF-8 text, from byte {error.start + 1} on") from None
+    if "" in lines:
+        raise DataError(f"{name}, line {lines.index('') + 1}: expected a name, found nothing")
+    return lines

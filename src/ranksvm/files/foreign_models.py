@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from ..linear.occurring import FeatureWeights
 from ..models.linear import LinearModel
 from .atomic import open_output
+from .engine_models import read_ranklib
 from .quoting import shown
 from .scores import is_finite_number, parse_numbers
 from .source import DataError
@@ -124,7 +125,7 @@ def _zeros(n: int) -> Iterator[bytes]:
 
 
 def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
-    """Read the text of a model of the form "liblinear" or "svmrank".
+    """Read the text of a model of the form "liblinear", "svmrank" or "ranklib".
 
     Raises
     ------
@@ -135,7 +136,10 @@ def read_foreign(name: str, text: bytes, form: str) -> LinearModel:
     while lines and not lines[-1].strip():
         lines.pop()
     read: Callable[[str, list[bytes]], FeatureWeights | NDArray[np.float64]]
-    read = _read_liblinear if form == "liblinear" else _read_svmrank
+    if form == "ranklib":
+        read = read_ranklib
+    else:
+        read = _read_liblinear if form == "liblinear" else _read_svmrank
     return LinearModel(read(name, lines), training={"converted_from": form, "zero_based": False})
 
 

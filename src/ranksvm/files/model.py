@@ -118,7 +118,7 @@ def model_form(start: bytes) -> str | None:
 
     Returns
     -------
-    {"json", "safetensors", "pickle", "liblinear", "svmrank"} or None
+    {"json", "safetensors", "pickle", "liblinear", "svmrank", "ranklib"} or None
     """
     if start.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         return "json"
@@ -131,6 +131,8 @@ def model_form(start: bytes) -> str | None:
         return "liblinear"
     if start.startswith(b"SVM-light Version"):
         return "svmrank"
+    if start.startswith(b"## Coordinate Ascent"):
+        return "ranklib"
     return "safetensors" if looks_like_safetensors(start) and b"\n" not in start[:8] else None
 
 
@@ -148,7 +150,10 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False) -> Model:
-    """Read a model file, of whatever form it is: JSON, safetensors, LIBLINEAR or SVM^rank.
+    """Read a model file, of whatever form it is: JSON, safetensors, or that of another program.
+
+    These are LIBLINEAR, SVM^rank, RankLib's coordinate ascent, and the linear models of Solr,
+    Elasticsearch and OpenSearch.
 
     Parameters
     ----------
@@ -178,7 +183,7 @@ def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = Fals
     text = content.tobytes()
     if form == "pickle":
         return _from_pickle(name, text, allow_pickle)
-    if form in ("liblinear", "svmrank"):
+    if form in ("liblinear", "svmrank", "ranklib"):
         from .foreign_models import read_foreign
 
         return read_foreign(name, text, form)
@@ -186,6 +191,12 @@ def parse_model(name: str, content: NDArray[np.uint8], allow_pickle: bool = Fals
         found = f"it begins with {shown(text[:_START_BYTES])}" if text else "it is empty"
         raise DataError(f"{name} is not a model file: {found}")
     fields = from_json(name, text)
+    if isinstance(fields, dict) and "format" not in fields:
+        from .engine_models import engine_of, of_engine
+
+        engine = engine_of(fields)
+        if engine is not None:
+            return of_engine(name, fields, engine)
     model: Model = _kind_in(fields, name).from_json(fields, name)
     return model
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from . import Model
 from .kernel import KernelModel
 from .linear import LinearModel
+from .maps import AffineMap
 from .pipelines import folded, pipeline_maps
 
 
@@ -68,6 +70,32 @@ def model_of(ranker: Any) -> Model:
             "one"
         )
     return ranker.to_model()
+
+
+def scaled_model_of(ranker: Any, *, folds: bool = True) -> tuple[Model, AffineMap | None]:
+    """Return the model in a ranker as `model_of` does, or apart from the scaler before it.
+
+    Parameters
+    ----------
+    ranker : LinearModel, KernelModel, or fitted estimator
+    folds : bool, default=True
+        Whether scalers go into the weights.
+
+    Returns
+    -------
+    model : LinearModel or KernelModel
+    scaler : AffineMap or None
+        None if there is none, or it went into the weights.
+    """
+    model = model_of(ranker)
+    ranker = getattr(ranker, "best_estimator_", ranker)
+    if folds or not hasattr(ranker, "steps") or isinstance(model, KernelModel):
+        return model, None
+    maps = pipeline_maps([step for _, step in ranker.steps[:-1]])
+    if len(maps) != 1 or not isinstance(maps[0], AffineMap) or model.maps:
+        return model, None
+    weights = linear_model_of(ranker.steps[-1][1]).weights
+    return replace(model, weights=weights), maps[0]
 
 
 def _from_pipeline(pipeline: Any) -> LinearModel:
