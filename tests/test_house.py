@@ -24,6 +24,7 @@ ROOMS = (
     "models",
     "files",
     "export",
+    "explaining",
     "selection",
     "plots",
     "progress",

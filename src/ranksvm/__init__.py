@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
     from .estimators.kernel_rank_svm_path_cv import KernelRankSVMPathCV as KernelRankSVMPathCV
     from .estimators.kernel_survival_svm import KernelSurvivalSVM as KernelSurvivalSVM
+    from .estimators.onnx_converters import register_skl2onnx as register_skl2onnx
     from .estimators.query_scaler import QueryScaler as QueryScaler
     from .estimators.rank_svm import RankSVM as RankSVM
     from .estimators.rank_svm_cv import RankSVMCV as RankSVMCV
     from .estimators.regularization_path import regularization_path as regularization_path
     from .estimators.survival_svm import SurvivalSVM as SurvivalSVM
     from .estimators.survival_svm_cv import SurvivalSVMCV as SurvivalSVMCV
+    from .explaining import explain as explain
+    from .explaining import explain_pair as explain_pair
+    from .explaining import feature_importance as feature_importance
     from .export import export_model as export_model
     from .files.conversion import convert_model as convert_model
     from .files.model import load_model as load_model
@@ -60,12 +64,16 @@ _HOMES = {
     "convert_model": "files.conversion",
     "dump_svmlight": "files.svmlight",
     "evaluate": "metrics",
+    "explain": "explaining",
+    "explain_pair": "explaining",
     "export_model": "export",
+    "feature_importance": "explaining",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "ranksvm_grid": "estimators.grid",
+    "register_skl2onnx": "estimators.onnx_converters",
     "regularization_path": "estimators.regularization_path",
     "save_model": "files.model",
     "write_trec_run": "files.trec",

@@ -28,6 +28,7 @@ def add_command(commands: Any) -> None:
     kinds = plot.add_subparsers(metavar="KIND", dest="kind", required=True)
     _add_coefficients(kinds)
     _add_effects(kinds)
+    _add_importance(kinds)
     _add_scores(kinds)
     _add_ndcg(kinds)
     _add_queries(kinds)
@@ -63,6 +64,24 @@ def _add_effects(kinds: Any) -> None:
         type=Input,
         metavar="DATA",
         help="rows whose values are marked; models of quantiles or splines can do without",
+    )
+    add_common(parser)
+
+
+def _add_importance(kinds: Any) -> None:
+    shows = "what a ranking loses without each feature of a linear model"
+    parser = _add(kinds, "importance", _importance, shows)
+    parser.add_argument("model", type=Input, metavar="MODEL")
+    _add_data(parser)
+    _add_out(parser)
+    parser.add_argument(
+        "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"
+    )
+    parser.add_argument("--metric", default="ndcg@10", metavar="NAME", help="default: ndcg@10")
+    parser.add_argument(
+        "--permutation",
+        action="store_true",
+        help="shuffle the values of a feature within each query in place of leaving it out",
     )
     add_common(parser)
 
@@ -173,6 +192,26 @@ def _effects(args: argparse.Namespace) -> None:
         FeatureEffectDisplay.from_estimator(model, X, qid=qid, feature_names=names, n_shown=args.n),
         args,
     )
+
+
+def _importance(args: argparse.Namespace) -> None:
+    from ..files.model import load_model
+    from ..jobs.rows import widened
+    from ..plots import FeatureImportanceDisplay
+
+    _check_out(args.out)
+    model = load_model(args.model)
+    rows = read_rows(args, model)
+    display = FeatureImportanceDisplay.from_estimator(
+        model,
+        widened(rows.X, model.n_features),
+        rows.labels,
+        rows.qid,
+        metric=args.metric,
+        kind="permutation" if args.permutation else "drop",
+        n_shown=args.n,
+    )
+    _save(display, args)
 
 
 def _feature_names(model: Model) -> Sequence[str | int]:

@@ -234,6 +234,7 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "info": _adder("models", "add_info"),
     "convert": _adder("models", "add_convert"),
     "plot": _adder("plot"),
+    "explain": _adder("explain"),
 }
 
 

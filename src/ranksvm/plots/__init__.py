@@ -2,6 +2,11 @@
 
 from .boundary import BoundaryDisplay
 from .coefficients import CoefficientsDisplay
+from .contributions import (
+    ContributionsDisplay,
+    FeatureImportanceDisplay,
+    PairContributionsDisplay,
+)
 from .convergence import ConvergenceDisplay
 from .effects import FeatureEffectDisplay
 from .figures import check_picture, save_figure
@@ -15,10 +20,13 @@ from .score_distribution import ScoreDistributionDisplay
 __all__ = [
     "BoundaryDisplay",
     "CoefficientsDisplay",
+    "ContributionsDisplay",
     "ConvergenceDisplay",
     "FeatureEffectDisplay",
+    "FeatureImportanceDisplay",
     "KaplanMeierDisplay",
     "MetricAtKDisplay",
+    "PairContributionsDisplay",
     "PathScoreDisplay",
     "QueryComparisonDisplay",
     "RegularizationCurveDisplay",

@@ -26,7 +26,10 @@ def register_skl2onnx() -> None:
         raise ImportError(
             "to convert pipelines, install skl2onnx: pip install 'ranksvm[onnx]'"
         ) from error
-    from .. import RankSVM, RankSVMCV, SurvivalSVM, SurvivalSVMCV
+    from .rank_svm import RankSVM
+    from .rank_svm_cv import RankSVMCV
+    from .survival_svm import SurvivalSVM
+    from .survival_svm_cv import SurvivalSVMCV
 
     for kind in (RankSVM, RankSVMCV, SurvivalSVM, SurvivalSVMCV):
         update_registered_converter(

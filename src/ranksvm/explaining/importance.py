@@ -1,0 +1,159 @@
+"""What a ranking loses without a feature, measured on rows with labels.
+
+A linear ranker without feature k, or with its values shuffled within each query, has the scores
+``s - f_k(x_k)``, or these with another row's ``f_k``: nothing is trained again, nor is X gone
+through again. Without a feature means that its weight is zero, and the others stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..metrics import parse_metric
+from ..metrics.evaluation import measure
+from ..pairs.queries import QueryGroups
+from .contributions import additive_model, feature_scores, names_of
+
+Vector = NDArray[np.float64]
+
+KINDS = ("drop", "permutation")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureImportance:
+    """How much of a metric is lost without each feature.
+
+    Attributes
+    ----------
+    importance : ndarray of shape (n_features,)
+        The mean loss over the queries.
+    low, high : ndarray of shape (n_features,)
+        An interval for it, by the bootstrap over queries.
+    by_query : ndarray of shape (n_queries, n_features)
+    feature_names : list of str
+    metric : str
+    baseline : float
+        The mean of the metric with all features.
+    kind : {"drop", "permutation"}
+    """
+
+    importance: Vector
+    low: Vector
+    high: Vector
+    by_query: NDArray[np.float64]
+    feature_names: list[str]
+    metric: str
+    baseline: float
+    kind: str
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the features from the most important on, equal ones in their order."""
+        return np.argsort(-self.importance, kind="stable")
+
+
+def feature_importance(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    metric: str = "ndcg@10",
+    kind: str = "drop",
+    n_repeats: int = 5,
+    n_bootstraps: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> FeatureImportance:
+    """Measure what each feature is worth to a ranking.
+
+    Parameters
+    ----------
+    model : LinearModel, or fitted estimator, pipeline or search
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Relevance labels.
+    qid : array-like of shape (n_samples,), optional
+    metric : str, default="ndcg@10"
+        One that `evaluate` measures query by query.
+    kind : {"drop", "permutation"}, default="drop"
+        Without the feature, or with its values shuffled within each query, `n_repeats` times.
+    n_repeats : int, default=5
+    n_bootstraps : int, default=1000
+        Samples of queries, with replacement, that the intervals come from.
+    confidence : float, default=0.95
+    seed : int, default=0
+        Of what is drawn.
+
+    Returns
+    -------
+    FeatureImportance
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, the metric is none of queries, or the model is none of single
+        features.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    parse_metric(metric)
+    if metric.endswith("_pooled"):
+        raise ValueError(f"the metric {metric} is one of all queries together, not of each")
+    ranker = additive_model(model)
+    added = feature_scores(ranker, X, qid)
+    generator = np.random.default_rng(seed)
+
+    def measured(scores: Vector) -> Vector:
+        found: Vector = measure(y, scores, qid, metric).per_query[metric]
+        return found
+
+    scores = added.sum(axis=1)
+    baseline = measured(scores)
+    groups = QueryGroups.from_qid(qid, len(added))
+    lost = np.zeros((len(baseline), added.shape[1]))
+    for k in np.flatnonzero(added.any(axis=0)).tolist():
+        without = scores - added[:, k]
+        if kind == "drop":
+            lost[:, k] = baseline - measured(without)
+            continue
+        for _ in range(n_repeats):
+            shuffled = without + _shuffled(added[:, k], groups, generator)
+            lost[:, k] += (baseline - measured(shuffled)) / n_repeats
+    low, high = _interval(lost, n_bootstraps, confidence, generator)
+    return FeatureImportance(
+        np.nanmean(lost, axis=0),
+        low,
+        high,
+        lost,
+        names_of(ranker),
+        metric,
+        float(np.nanmean(baseline)),
+        kind,
+    )
+
+
+def _shuffled(values: Vector, groups: QueryGroups, generator: np.random.Generator) -> Vector:
+    shuffled = values.copy()
+    for q in range(groups.n_queries):
+        rows = groups.rows(q, q + 1)
+        shuffled[rows] = generator.permutation(values[rows])
+    return shuffled
+
+
+def _interval(
+    lost: NDArray[np.float64], n_bootstraps: int, confidence: float, generator: np.random.Generator
+) -> tuple[Vector, Vector]:
+    """Return ends of intervals of the mean, from samples of rows with replacement."""
+    known = lost[~np.isnan(lost).any(axis=1)]
+    n = max(len(known), 1)
+    counts = generator.multinomial(n, np.full(n, 1 / n), size=n_bootstraps)
+    means = counts @ known / n if len(known) else np.full((n_bootstraps, lost.shape[1]), np.nan)
+    tail = 0.5 * (1 - confidence)
+    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+    return low, high
