@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .files.svmlight import dump_svmlight as dump_svmlight
     from .files.svmlight import load_svmlight as load_svmlight
     from .files.trec import write_trec_run as write_trec_run
+    from .jobs.data import load_table as load_table
     from .kernel.path.regularization import RegularizationPath as RegularizationPath
     from .linear.grid import RankSVMGrid as RankSVMGrid
     from .metrics import concordance_index as concordance_index
@@ -61,6 +62,7 @@ _HOMES = {
     "evaluate": "metrics",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
+    "load_table": "jobs.data",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "ranksvm_grid": "estimators.grid",
