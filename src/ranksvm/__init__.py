@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .metrics import pairwise_accuracy as pairwise_accuracy
     from .models import KernelModel as KernelModel
     from .models import LinearModel as LinearModel
+    from .models.ranking import rank as rank
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ _HOMES = {
     "load_table": "jobs.data",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
+    "rank": "models.ranking",
     "ranksvm_grid": "estimators.grid",
     "regularization_path": "estimators.regularization_path",
     "save_model": "files.model",

@@ -31,15 +31,15 @@ def svmlight_parts(
 ) -> Iterator[SvmlightFile]:
     """Yield the rows of a file, some at a time, never none.
 
-    All parts are sparse or dense as the first is, so that scores are those of the whole file. The
-    base of indices is that of the part, where it is "auto".
+    All parts are sparse or dense as the first is, so that scores are those of the whole file.
 
     Parameters are those of `ranksvm.files.svmlight.read_svmlight`.
 
     Raises
     ------
     DataError
-        As `read_svmlight`, with the lines of the file.
+        As `read_svmlight`, with the lines of the file; or if it shows only after the first part
+        that indices count from zero.
     """
     first: SvmlightFile | None = None
     for n_lines, text in _whole_lines(source, part_bytes):
@@ -60,6 +60,12 @@ def svmlight_parts(
                 f"{source.name}: from line {n_lines + 1} on, rows "
                 f"{'lack' if rows.qid is None else 'have'} qids: either all have one or none has"
             )
+        elif rows.zero_based != first.zero_based:
+            raise DataError(
+                f"{source.name}: features seem to count from one, but from line {n_lines + 1} on "
+                "there is a feature 0: say --zero-based"
+            )
+        zero_based = first.zero_based or zero_based
         dense = not isinstance(first.features, CsrArrays)
         yield replace(rows, features=of_layout(rows.features, dense))
     if first is None:

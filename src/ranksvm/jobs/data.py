@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -16,6 +16,7 @@ from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
 from ..files.joining import joined
 from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
+from ..files.svmlight_parts import svmlight_parts
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
 
@@ -117,6 +118,70 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
     return replace(rows, qid=qid)
 
 
+def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterator[SvmlightFile]:
+    """Yield the same rows some at a time, those of one file after those of another.
+
+    Raises
+    ------
+    ImportError, DataError
+        As `read_data`.
+    """
+    sizes = None if reading.group is None else _Sizes(reading.group)
+    first = 1
+    for path in files_of(_listed(paths)):
+        source = DataSource(path)
+        own = sizes
+        for part in _parts_of(source, reading):
+            if own is None and part.qid is None:
+                beside_it = _sizes_beside(source, reading)
+                own = None if beside_it is None else _Sizes(beside_it, first)
+            yield part if own is None else own.number(part)
+        if own is not None and own is not sizes:
+            own.require_end(source.name)
+            first = own.next_query
+    if sizes is not None:
+        sizes.require_end("the data")
+
+
+def _parts_of(source: DataSource, reading: Reading) -> Iterator[SvmlightFile]:
+    if source.kind != "svmlight":
+        return _reader(source, reading).parts(reading.n_threads != 1)
+    return svmlight_parts(
+        source,
+        zero_based=reading.zero_based,
+        comments=reading.comments,
+        n_threads=reading.n_threads,
+    )
+
+
+class _Sizes:
+    """The queries of rows that come some at a time, by a file of how many rows each has."""
+
+    def __init__(self, path: str, first: int = 1) -> None:
+        self.name, self._sizes = read_group_sizes(path)
+        self._first, self._row = first, 0
+        self._ends = np.cumsum(self._sizes)
+
+    @property
+    def next_query(self) -> int:
+        """The number of the first query of the next file."""
+        return self._first + len(self._sizes)
+
+    def number(self, part: SvmlightFile) -> SvmlightFile:
+        """Return rows with the numbers of their queries."""
+        if part.qid is not None:
+            raise DataError(f"{part.name} has qids: leave out them, or {self.name}")
+        rows = np.arange(self._row, self._row + len(part.labels))
+        self._row += len(rows)
+        if self._row > (self._ends[-1] if len(self._ends) else 0):
+            self.require_end(part.name)
+        return replace(part, qid=self._first + np.searchsorted(self._ends, rows, side="right"))
+
+    def require_end(self, data: str) -> None:
+        """Refuse sizes that sum to another number of rows."""
+        ids_of_sizes(self.name, self._sizes, self._row, data)
+
+
 def _listed(paths: AnyPath | Sequence[AnyPath]) -> Sequence[AnyPath]:
     return paths if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
 
@@ -157,15 +222,22 @@ def _with_queries(
     rows: SvmlightFile, source: DataSource, reading: Reading, before: list[SvmlightFile]
 ) -> SvmlightFile:
     """Return rows with the queries that a file beside theirs tells of, if they have none."""
-    if rows.qid is not None or reading.group is not None or source.path is None:
-        return rows
-    path = beside(source.path)
+    path = None if rows.qid is not None else _sizes_beside(source, reading)
     if path is None:
         return rows
-    reading.note(f"note: {path} says how many rows of {source.name} each query has")
     first = 1 + max((int(part.qid[-1]) for part in before if part.qid is not None), default=0)
     qid = ids_of_sizes(*read_group_sizes(path), len(rows.labels), source.name, first)
     return replace(rows, qid=qid)
+
+
+def _sizes_beside(source: DataSource, reading: Reading) -> str | None:
+    """Return the file of sizes beside that of rows, and tell of it."""
+    if reading.group is not None or source.path is None:
+        return None
+    path = beside(source.path)
+    if path is not None:
+        reading.note(f"note: {path} says how many rows of {source.name} each query has")
+    return path
 
 
 def _count_alike(parts: list[SvmlightFile], sources: list[DataSource], reading: Reading) -> None:
