@@ -139,6 +139,7 @@ def _train(args: argparse.Namespace) -> None:
     from ..files.model import save_model
     from ..files.replacing import MODEL, check_replaceable
     from ..jobs.training import summary, train_on_rows
+    from ..jobs.validation import require_measurable
     from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
@@ -152,7 +153,10 @@ def _train(args: argparse.Namespace) -> None:
 
         check_picture(args.plot)
     rows = read_rows(args)
-    validation = read_others(args, args.validation, rows) if args.validation else None
+    validation = None
+    if args.validation:
+        validation = read_others(args, args.validation, rows)
+        require_measurable(validation, args.event is not None)
     shown = sys.stderr.isatty() and not args.quiet
     fit, model = train_on_rows(
         rows,

@@ -11,8 +11,34 @@ from .scoring import predict
 from .survival import survival_of
 
 
+def require_measurable(rows: SvmlightFile, survival: bool) -> None:
+    """Refuse rows on which no model can be measured, before one is trained.
+
+    Parameters
+    ----------
+    rows : SvmlightFile
+    survival : bool
+        Whether labels are times, of events that are a column.
+
+    Raises
+    ------
+    DataError
+        If rows have no events, or none is preferred to another.
+    """
+    from ..metrics import lost_pairs
+
+    if survival:
+        if rows.event is None:
+            raise DataError(f"{rows.name} needs a column of events to be measured: --event COL")
+        return
+    try:
+        lost_pairs(rows.labels, rows.labels, rows.qid, sample_weight=rows.cost)
+    except ValueError as error:
+        raise DataError(f"{rows.name} cannot be measured: {error}") from None
+
+
 def validated(model: Model, rows: SvmlightFile, survival: bool, n_threads: int) -> dict[str, float]:
-    """Return metrics of the scores of rows, by name; those that are defined there.
+    """Return metrics of the scores of rows that are measurable, by name; those that are defined.
 
     Parameters
     ----------
@@ -20,33 +46,24 @@ def validated(model: Model, rows: SvmlightFile, survival: bool, n_threads: int) 
     rows : SvmlightFile
         Such that they fit the model.
     survival : bool
-        Whether labels are times, of events that are a column.
+        Whether labels are times.
     n_threads : int
-
-    Raises
-    ------
-    DataError
-        If rows have no events, or there is nothing to measure.
     """
     from ..metrics import concordance_index, evaluate
     from ..metrics.evaluation import DEFAULT_METRICS
 
     scores = predict(model, rows, n_threads)
-    found = {}
     if survival:
-        if rows.event is None:
-            raise DataError(f"{rows.name} needs a column of events to be measured: --event COL")
         times = survival_of(rows, "")
-        found["concordance_index"] = concordance_index(
+        index = concordance_index(
             times.event, times.time, scores, qid=rows.qid, sample_weight=rows.cost
         )
-    for name in () if survival else DEFAULT_METRICS:
+        return {"concordance_index": index}
+    found = {}
+    for name in DEFAULT_METRICS:
         with suppress(ValueError):  # of labels that are no grades, say
             result = evaluate(
                 rows.labels, scores, rows.qid, [name], sample_weight=rows.cost, n_threads=n_threads
             )
             found[name] = float(result.mean[name])
-    found = {name: value for name, value in found.items() if value == value}
-    if not found:
-        raise DataError(f"{rows.name} cannot be measured: no two rows of a query differ in label")
-    return found
+    return {name: value for name, value in found.items() if value == value}
