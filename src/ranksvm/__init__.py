@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .files.svmlight import dump_svmlight as dump_svmlight
     from .files.svmlight import load_svmlight as load_svmlight
     from .files.trec import write_trec_run as write_trec_run
+    from .jobs.data import load_table as load_table
     from .kernel.path.regularization import RegularizationPath as RegularizationPath
     from .linear.grid import RankSVMGrid as RankSVMGrid
     from .metrics import concordance_index as concordance_index
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .metrics import pairwise_accuracy as pairwise_accuracy
     from .models import KernelModel as KernelModel
     from .models import LinearModel as LinearModel
+    from .models.ranking import rank as rank
 
 __version__ = "0.1.0"
 
@@ -70,8 +72,10 @@ _HOMES = {
     "feature_importance": "explaining",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
+    "load_table": "jobs.data",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
+    "rank": "models.ranking",
     "ranksvm_grid": "estimators.grid",
     "register_skl2onnx": "estimators.onnx_converters",
     "regularization_path": "estimators.regularization_path",

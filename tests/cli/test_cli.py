@@ -216,7 +216,7 @@ def test_bad_data_is_refused(tmp_path, text, message):
     ("arguments", "message"),
     [
         (["train", "none", "m"], "cannot read none: No such file or directory"),
-        (["train", ".", "m"], r"cannot read \.: Is a directory"),
+        (["train", ".", "m"], r"\. is a directory: name the files"),
         (["train", "data.svm", "."], r"cannot write \.: .*directory"),
         (["train", "data.svm", "none/m"], "cannot write none/m: the directory .* does not exist"),
         (["train", "data.svm", "m", "-C", "0"], "C must be finite and greater than 0"),

@@ -72,6 +72,62 @@ def test_nothing_is_overwritten(folder, monkeypatch, capsys, command, message):
     assert content(folder) == before
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("train rows other", "other exists and is no model: name another file to write, or say"),
+        ("train rows rows2 other", "other exists and is no model"),
+        ("cv rows rows2 other", "other exists and is no model"),
+        ("cv rows scores", "scores exists and is no model"),
+        ("path rows other", "a table must end in .csv or .json"),
+        ("path rows other.csv", "other.csv exists and is no table of a path"),
+        ("path rows m.json", "m.json exists and is no table of a path"),
+        ("predict m.json rows other", "other exists and is no file of scores"),
+        ("predict m.json rows rows2 other", "other exists and is no file of scores"),
+        ("predict m.json rows m2.json", "m2.json exists and is no file of scores"),
+    ],
+)
+def test_what_the_command_never_writes_is_not_replaced(
+    folder, monkeypatch, capsys, command, message
+):
+    monkeypatch.chdir(folder)
+    for name in ("other", "other.csv", "rows2"):
+        (folder / name).write_text(ROWS)
+    (folder / "m2.json").write_bytes((folder / "m.json").read_bytes())
+    before = content(folder)
+    assert main(command.split()) == 2
+    assert message in capsys.readouterr().err
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train rows m.json",
+        "train rows other --force",
+        "train rows empty",
+        "cv rows m.json --Cs 1,2 --folds 3",
+        "path rows path.csv",
+        "predict m.json rows scores",
+        "predict m.json rows one",
+        "predict m.json rows top",
+        "predict m.json rows other --force",
+        "predict m.json rows top --top 1",
+    ],
+)
+def test_what_the_command_writes_is_replaced(folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    (folder / "other").write_text(ROWS)
+    (folder / "empty").write_text("")
+    (folder / "one").write_text("-1e-5")
+    (folder / "top").write_text("qid,rank,row,score\n1,1,0,0.5\n")
+    (folder / "path.csv").write_text("lambda,n_zero,n_between\n1,2,3\n")
+    output = folder / command.split()[3 if command.startswith("predict") else 2]
+    before = output.read_bytes()
+    assert main([*command.split(), "-q"]) == 0
+    assert output.read_bytes() != before or output.name in ("m.json", "scores")
+
+
 def test_devices_are_read_and_written_at_once(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert main(["train", "-q", "rows", os.devnull]) == 0

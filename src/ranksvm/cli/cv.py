@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .data import add_data, read_rows
 from .options import (
-    Input,
     Output,
     add_common,
+    add_force,
     add_pairs,
     add_scale,
     add_survival,
@@ -16,7 +17,6 @@ from .options import (
     parameters_of,
     preferences_of,
     prepared_rows,
-    read_rows,
     say,
 )
 
@@ -42,10 +42,8 @@ def add_command(commands: Any) -> None:
         "seen: folds of whole queries, or of rows if there are no qids. Print a table and the best "
         "C; with MODEL, train on all rows with that.",
     )
-    cv.set_defaults(run=_cv, parser=cv)
-    cv.add_argument(
-        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
-    )
+    cv.set_defaults(run=_cv, parser=cv, output_after_data="model")
+    add_data(cv)
     cv.add_argument("model", type=Output, metavar="MODEL", nargs="?", help="model file to write")
     cv.add_argument(
         "--Cs",
@@ -87,6 +85,7 @@ def add_command(commands: Any) -> None:
     add_scale(cv)
     add_pairs(cv)
     add_survival(cv)
+    add_force(cv)
     add_common(cv)
 
 
@@ -237,12 +236,12 @@ def _grid(text: str) -> int | list[float]:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     """Refuse files that can never be written, before work is put into their content."""
-    from ..files.atomic import check_output
+    from ..files.replacing import MODEL, check_replaceable
     from ..files.table import check_table
     from ..plots import check_picture
 
     if args.model:
-        check_output(args.model)
+        check_replaceable(args.model, MODEL, args.force)
     if args.table:
         check_table(args.table)
     if args.plot:

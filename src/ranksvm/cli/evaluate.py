@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, add_event, add_pairs, given_pairs_of, read_runs
+from .data import add_data, read_runs
+from .options import Input, Output, add_common, add_event, add_pairs, given_pairs_of
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +26,7 @@ def add_command(commands: Any) -> None:
         "half, or the metrics that are asked for.",
     )
     evaluate.set_defaults(run=_evaluate, parser=evaluate)
-    evaluate.add_argument(
-        "data", type=Input, metavar="DATA", help="SVMlight file with labels, or - for stdin"
-    )
+    add_data(evaluate)
     evaluate.add_argument(
         "scores", type=Input, metavar="SCORES|MODEL", help="one score per line, or a model file"
     )

@@ -111,11 +111,10 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
     for title, key in [("objective", "objective"), ("relative gap", "dual_gap")]:
         if key in training:
             lines.append((title, _shown(training.pop(key))))
-    mark = training.pop("fingerprint", None)
+    records = {name: training.pop(name, None) for name in ("validation", "fingerprint")}
     if training:
         lines.append(("training", _pairs(training)))
-    if isinstance(mark, dict):
-        lines.append(("fingerprint", _pairs(mark)))
+    lines += [(name, _pairs(one)) for name, one in records.items() if isinstance(one, dict)]
     return lines
 
 

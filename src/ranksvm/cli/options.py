@@ -1,9 +1,9 @@
-"""What several commands of the command line share: options, and reading the data."""
+"""What several commands of the command line share: options, and what they ask for."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..names import (
     CENSORING_WEIGHTS,
@@ -19,15 +19,11 @@ from ..names import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from ..files.svmlight import SvmlightFile
     from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
-    from ..models import Model
     from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
 
@@ -49,6 +45,7 @@ def require_distinct_files(args: argparse.Namespace) -> None:
         for name, value in vars(args).items()
         for path in (value if isinstance(value, list) else [value])
     ]
+    files.sort(key=lambda file: file[0].startswith("-"))  # options are named after arguments
     found = overwritten(
         [file for file in files if isinstance(file[1], Input)],
         [file for file in files if isinstance(file[1], Output)],
@@ -199,9 +196,10 @@ def add_event(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--event",
         type=Input,
-        metavar="FILE",
-        help="the labels in DATA are times, and FILE has a line for each row: 1 if its event was "
-        "then, 0 if it is censored; scores are risks, higher for earlier events",
+        metavar="FILE|COL",
+        help="the labels in DATA are times, and FILE has a line for each row, or a table the "
+        "column COL: 1 if its event was then, 0 if it is censored; scores are risks, higher for "
+        "earlier events",
     )
 
 
@@ -304,6 +302,15 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option to overwrite whatever has the name of the output."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="overwrite the output even if it is something that this command never writes",
+    )
+
+
 def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
     """Return the parameters that the options of `add_training` and `add_common` ask for."""
     from ..linear.parameters import Parameters
@@ -323,58 +330,6 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
         max_iter=args.max_iter,
         n_threads=args.threads,
     )
-
-
-def read_rows(
-    args: argparse.Namespace,
-    model: Model | None = None,
-    *,
-    comments: bool = False,
-    rank: bool = True,
-) -> SvmlightFile:
-    """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
-    from ..files.svmlight import read_svmlight
-    from ..jobs.rows import one_ranking, require_fit
-    from ..threads import resolve_threads
-
-    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
-    rows = read_svmlight(
-        args.data,
-        zero_based=from_zero or "auto",
-        comments=comments,
-        n_threads=resolve_threads(args.threads),
-    )
-    if model is not None:
-        require_fit(rows, model, lambda note: say(args, note))
-    if rank and rows.qid is None and getattr(args, "pairs", None) is None:
-        say(args, one_ranking(rows.name))
-    return rows
-
-
-def read_runs(
-    args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
-) -> tuple[SvmlightFile, list[NDArray[Any]]]:
-    """Read DATA, and the scores in each file or of the model there."""
-    from ..files.model import is_model_file, load_model
-    from ..files.scores import read_scores
-    from ..jobs.rows import require_fit
-    from ..jobs.scoring import predict
-    from ..threads import resolve_threads
-
-    threads = resolve_threads(args.threads)
-    models = {name: load_model(name) for name in files if is_model_file(name)}
-    first = next(iter(models.values()), None)
-    rows = read_rows(args, first, comments=comments)
-    runs = []
-    for name in files:
-        if name not in models:
-            runs.append(read_scores(name, len(rows.labels), rows.name))
-            continue
-        model = models[name]
-        if model is not first:
-            require_fit(rows, model, lambda note: say(args, note))
-        runs.append(predict(model, rows, threads))
-    return rows, runs
 
 
 def say(args: argparse.Namespace, message: str) -> None:

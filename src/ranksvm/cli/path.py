@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..names import SCALES
-from .options import Input, Output, add_common, add_kernel, kernel_of, read_rows, say
+from .data import add_data, read_others, read_rows
+from .options import Input, Output, add_common, add_force, add_kernel, kernel_of, say
 
 if TYPE_CHECKING:
     import argparse
@@ -29,10 +30,8 @@ def add_command(commands: Any) -> None:
         "falls. Print where the path begins and ends and, with --validation, where it is best. "
         "With OUT, write a table of its breakpoints.",
     )
-    path.set_defaults(run=_path, parser=path)
-    path.add_argument(
-        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
-    )
+    path.set_defaults(run=_path, parser=path, output_after_data="out")
+    add_data(path)
     path.add_argument(
         "out", type=Output, metavar="OUT", nargs="?", help="table to write, .csv or .json"
     )
@@ -57,9 +56,7 @@ def add_command(commands: Any) -> None:
         help="use features divided by their standard deviation, range or greatest absolute value "
         "in DATA, by their quantiles there, or from 0 to 1 within each query (default: no)",
     )
-    path.add_argument(
-        "--validation", type=Input, metavar="FILE", help="SVMlight file to choose lambda by"
-    )
+    path.add_argument("--validation", type=Input, metavar="FILE", help="rows to choose lambda by")
     path.add_argument(
         "--metric",
         default="pairwise_accuracy_pooled",
@@ -70,6 +67,7 @@ def add_command(commands: Any) -> None:
     path.add_argument(
         "--plot", type=Output, metavar="FILE", help="draw the path to a PNG, PDF or SVG"
     )
+    add_force(path)
     add_common(path)
 
 
@@ -77,6 +75,7 @@ def _path(args: argparse.Namespace) -> None:
     import numpy as np
 
     from ..estimators.regularization_path import regularization_path
+    from ..files.replacing import PATH, check_replaceable
     from ..files.table import check_table, save_table
     from ..jobs.features import mapped, scaling_of
     from ..jobs.rows import widened
@@ -88,10 +87,11 @@ def _path(args: argparse.Namespace) -> None:
     kernel = kernel_of(args) or Kernel("linear")
     if args.out:
         check_table(args.out)
+        check_replaceable(args.out, PATH, args.force)
     if args.plot:
         check_picture(args.plot)
     rows = read_rows(args)
-    validation = _validation_rows(args, rows) if args.validation else None
+    validation = read_others(args, args.validation, rows) if args.validation else None
     if rows.cost is not None:
         raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
     maps = scaling_of(rows, args.scale, args.max_memory)
@@ -123,21 +123,6 @@ def _path(args: argparse.Namespace) -> None:
         save_table(_table(path, scores, args.metric), args.out)
     if args.plot:
         _draw(path, scores, args)
-
-
-def _validation_rows(args: argparse.Namespace, rows: SvmlightFile) -> SvmlightFile:
-    """Read the rows to choose lambda by, with features that can be those of the others."""
-    from ..files.svmlight import read_svmlight
-    from ..jobs.rows import one_ranking, require_fit
-    from ..threads import resolve_threads
-
-    validation = read_svmlight(
-        args.validation, zero_based=rows.zero_based, n_threads=resolve_threads(args.threads)
-    )
-    require_fit(validation, rows, lambda note: say(args, note))
-    if validation.qid is None:
-        say(args, one_ranking(validation.name))
-    return validation
 
 
 def _scores(path: RegularizationPath, X: Any, rows: SvmlightFile, metric: str) -> Vector:

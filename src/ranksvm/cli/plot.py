@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, read_rows, read_runs
+from .data import add_columns, add_data, read_rows, read_runs
+from .options import Input, Output, add_common
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +49,7 @@ def _add_coefficients(kinds: Any) -> None:
         help="multiply each by the standard deviation of its feature in these rows, so that they "
         "compare",
     )
+    add_columns(parser)
     add_common(parser)
 
 
@@ -65,6 +67,7 @@ def _add_effects(kinds: Any) -> None:
         metavar="DATA",
         help="rows whose values are marked; models of quantiles or splines can do without",
     )
+    add_columns(parser)
     add_common(parser)
 
 
@@ -88,7 +91,7 @@ def _add_importance(kinds: Any) -> None:
 
 def _add_scores(kinds: Any) -> None:
     parser = _add(kinds, "scores", _scores, "the distribution of the scores of each label")
-    _add_data(parser)
+    add_data(parser, several=False)
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, help="one score per line, or a model file"
     )
@@ -98,7 +101,7 @@ def _add_scores(kinds: Any) -> None:
 
 def _add_ndcg(kinds: Any) -> None:
     parser = _add(kinds, "ndcg", _ndcg, "nDCG@k against k")
-    _add_data(parser)
+    add_data(parser, several=False)
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, nargs="+", help="scores or models to draw together"
     )
@@ -112,7 +115,7 @@ def _add_ndcg(kinds: Any) -> None:
 
 def _add_queries(kinds: Any) -> None:
     parser = _add(kinds, "queries", _queries, "on which queries one model is better than another")
-    _add_data(parser)
+    add_data(parser, several=False)
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, nargs=2, help="scores or models to compare"
     )
@@ -128,12 +131,6 @@ def _add(kinds: Any, kind: str, run: Callable[[Any], None], shows: str) -> argpa
     )
     parser.set_defaults(run=run, parser=parser)
     return parser
-
-
-def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "data", type=Input, metavar="DATA", help="SVMlight file with labels, or - for stdin"
-    )
 
 
 def _add_out(parser: argparse.ArgumentParser) -> None:

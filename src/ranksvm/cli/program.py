@@ -1,4 +1,4 @@
-"""The command line: ``ranksvm train | predict | evaluate | run``, and how all commands are run.
+"""The command line: ``ranksvm train | run``, and how all commands are run.
 
 Only argparse is imported before the arguments are known, so that ``--help`` is instant.
 """
@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .data import add_data, read_others, read_rows, settle_files
 from .options import (
     Input,
     Output,
     add_common,
+    add_force,
     add_kernel,
     add_pairs,
     add_scale,
@@ -25,7 +27,6 @@ from .options import (
     parameters_of,
     preferences_of,
     prepared_rows,
-    read_rows,
     require_distinct_files,
     say,
 )
@@ -34,10 +35,25 @@ if TYPE_CHECKING:
     from ..files.svmlight import SvmlightFile
     from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
+    from ..models import Model
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence, without the whole usage in front of it."""
+    """Says what is wrong in a sentence, without the whole usage in front of it.
+
+    Files may stand before, between and after options.
+    """
+
+    _intermixes = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._subparsers is not None or self._intermixes:
+            return super().parse_known_args(args, namespace)
+        self._intermixes = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixes = False
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
@@ -74,15 +90,19 @@ def _add_train(commands: Any) -> None:
     train = commands.add_parser(
         "train",
         help="learn a model from labelled rows",
-        description="Learn a RankSVM, linear or with a kernel, from an SVMlight file and write a "
+        description="Learn a RankSVM, linear or with a kernel, from labelled rows and write a "
         "model file.",
     )
     train.set_defaults(run=_train, parser=train)
-    train.add_argument(
-        "data", type=Input, metavar="DATA", help="SVMlight file, .gz .bz2 .xz, or - for stdin"
-    )
+    add_data(train)
     train.add_argument(
         "model", type=Output, metavar="MODEL", help="model file to write, or - for stdout"
+    )
+    train.add_argument(
+        "--validation",
+        type=Input,
+        metavar="FILE",
+        help="rows to measure the trained model on; MODEL tells the metrics, too",
     )
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
     add_kernel(train)
@@ -100,32 +120,8 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--plot", type=Output, metavar="FILE", help="draw the convergence to a PNG, PDF or SVG"
     )
+    add_force(train)
     add_common(train)
-
-
-def _add_predict(commands: Any) -> None:
-    predict = commands.add_parser(
-        "predict",
-        help="score rows with a model",
-        description="Write one score per row of an SVMlight file; higher is better.",
-    )
-    predict.set_defaults(run=_predict, parser=predict)
-    predict.add_argument("model", type=Input, metavar="MODEL")
-    predict.add_argument("data", type=Input, metavar="DATA", help="SVMlight file, or - for stdin")
-    predict.add_argument(
-        "scores",
-        type=Output,
-        metavar="SCORES",
-        nargs="?",
-        default="-",
-        help="file to write (default: stdout)",
-    )
-    predict.add_argument(
-        "--trec",
-        action="store_true",
-        help="write a TREC run, for trec_eval; DATA must have qids and '#docid = ...' in every row",
-    )
-    add_common(predict)
 
 
 def _add_run(commands: Any) -> None:
@@ -140,9 +136,10 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
-    from ..files.atomic import check_output
     from ..files.model import save_model
+    from ..files.replacing import MODEL, check_replaceable
     from ..jobs.training import summary, train_on_rows
+    from ..jobs.validation import require_measurable
     from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
@@ -150,12 +147,16 @@ def _train(args: argparse.Namespace) -> None:
         raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
     if kernel is not None:
         _require_linear(args)
-    check_output(args.model)
+    check_replaceable(args.model, MODEL, args.force)
     if args.plot:
         from ..plots import check_picture
 
         check_picture(args.plot)
     rows = read_rows(args)
+    validation = None
+    if args.validation:
+        validation = read_others(args, args.validation, rows)
+        require_measurable(validation, args.event is not None)
     shown = sys.stderr.isatty() and not args.quiet
     fit, model = train_on_rows(
         rows,
@@ -168,12 +169,32 @@ def _train(args: argparse.Namespace) -> None:
         callback=IterationTable() if shown else None,
         note=WorkNotes() if shown else None,
     )
+    measured: dict[str, float] = {}
+    if validation is not None:
+        model, measured = _measured(args, model, validation)
     save_model(model, args.model)
     say(args, summary(fit, rows))
+    if measured:
+        listed = ", ".join(f"{name} {value:.6f}" for name, value in measured.items())
+        say(args, f"{args.validation}: {listed}")
     if args.plot:
         from ..plots import ConvergenceDisplay, save_figure
 
         save_figure(ConvergenceDisplay(fit.result.history).plot(tol=args.tol).figure_, args.plot)
+
+
+def _measured(
+    args: argparse.Namespace, model: Model, rows: SvmlightFile
+) -> tuple[Model, dict[str, float]]:
+    """Return a model that tells how it measures on rows, and the metrics."""
+    from dataclasses import replace
+
+    from ..jobs.validation import validated
+    from ..threads import resolve_threads
+
+    found = validated(model, rows, args.event is not None, resolve_threads(args.threads))
+    record = {"data": rows.name, **found}
+    return replace(model, training={**model.training, "validation": record}), found
 
 
 def _prepared(args: argparse.Namespace, rows: SvmlightFile, kernel: Kernel | None) -> PreparedRows:
@@ -196,28 +217,6 @@ def _require_linear(args: argparse.Namespace) -> None:
         )
 
 
-def _predict(args: argparse.Namespace) -> None:
-    from ..files.atomic import check_output
-    from ..files.model import load_model
-    from ..files.scores import write_scores
-    from ..files.trec import write_trec_run
-    from ..jobs.scoring import predict
-    from ..threads import resolve_threads
-
-    check_output(args.scores)
-    model = load_model(args.model)
-    rows = read_rows(args, model, comments=args.trec, rank=False)
-    docids = rows.docids
-    if args.trec and (rows.qid is None or docids is None):
-        missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
-        raise ValueError(f"{rows.name} lacks {missing}, which a TREC run needs; leave out --trec")
-    scores = predict(model, rows, resolve_threads(args.threads))
-    if args.trec and rows.qid is not None and docids is not None:
-        write_trec_run(args.scores, rows.qid, docids, scores)
-    else:
-        write_scores(args.scores, scores)
-
-
 def _run_config(args: argparse.Namespace) -> None:
     from ..config.run import run_config
 
@@ -226,7 +225,7 @@ def _run_config(args: argparse.Namespace) -> None:
 
 _COMMANDS: dict[str, Callable[[Any], None]] = {
     "train": _add_train,
-    "predict": _add_predict,
+    "predict": _adder("predict"),
     "evaluate": _adder("evaluate"),
     "run": _add_run,
     "cv": _adder("cv"),
@@ -280,6 +279,7 @@ def _run(args: argparse.Namespace) -> int:
         warnings.simplefilter("always")
         warnings.showwarning = show
         try:
+            settle_files(args)
             require_distinct_files(args)
             args.run(args)
             sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -20,11 +21,17 @@ _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 def write_scores(path: str | os.PathLike[str], scores: NDArray[np.float64]) -> None:
     """Write one score per line, in the shortest form that reads back the same."""
+    write_score_parts(path, [scores])
+
+
+def write_score_parts(path: str | os.PathLike[str], parts: Iterable[NDArray[np.float64]]) -> None:
+    """Write the same of scores that come some at a time."""
+    block = 1 << 16
     with open_output(path) as file:
-        block = 1 << 16
-        for begin in range(0, len(scores), block):
-            lines = [f"{score!r}\n" for score in scores[begin : begin + block].tolist()]
-            file.write("".join(lines).encode())
+        for scores in parts:
+            for begin in range(0, len(scores), block):
+                lines = [f"{score!r}\n" for score in scores[begin : begin + block].tolist()]
+                file.write("".join(lines).encode())
 
 
 def read_scores(path: str | os.PathLike[str], n_rows: int, data: str) -> NDArray[np.float64]:

@@ -1,4 +1,7 @@
-"""Where input comes from: plain and compressed files, streams, the standard input."""
+"""Where input comes from: plain and compressed files, streams, the standard input.
+
+What is compressed is told by how it begins, and by its name where that does not tell.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ _COMPRESSION_MODULES = {
     ".xz": ("lzma",),
     ".zst": ("compression.zstd", "zstandard"),
 }
+
+_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 _PACKED_BYTES = 1 << 18
 _NOTHING = np.empty(0, dtype=np.uint8)
@@ -75,10 +80,10 @@ def _as_arrays(blocks: Iterator[Any], name: str) -> Iterator[NDArray[np.uint8]]:
 
 
 def _blocks_of_path(name: str, block_bytes: int) -> Iterator[Any]:
-    opener = opener_of_compressed(name)
     with open(name, "rb") as file:
-        if opener is not None:
-            yield from _made_ahead(_decompressed(file, name, opener, block_bytes))
+        compressed = _compression(name, file)
+        if compressed is not None:
+            yield from _made_ahead(_decompressed(file, name, compressed, block_bytes))
             return
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode) and status.st_size > 0:
@@ -101,11 +106,39 @@ def _mapped_blocks(file: BinaryIO, block_bytes: int) -> Iterator[memoryview]:
             mapped.madvise(mmap.MADV_DONTNEED, begin, min(step, len(mapped) - begin))
 
 
-def _decompressed(
-    file: BinaryIO, name: str, opener: Callable[..., IO[bytes]], block_bytes: int
-) -> Iterator[bytes]:
+def _compression(name: str, file: Any) -> str | None:
+    """Return the ending that names how a file is compressed that has just been opened."""
+    start = file.peek(6)
+    for magic, ending in _MAGIC.items():
+        if start.startswith(magic):
+            return ending
+    ending = os.path.splitext(name)[1].lower()
+    return ending if ending in _COMPRESSION_MODULES else None
+
+
+def open_decompressed(name: str) -> IO[bytes]:
+    """Open a file, decompressed.
+
+    Raises
+    ------
+    DataError
+        If it cannot be opened, or what decompresses it is not installed.
+    """
     try:
-        if name.lower().endswith(".gz"):
+        file = open(name, "rb")  # noqa: SIM115
+    except OSError as error:
+        raise DataError(f"cannot read {name or repr(name)}: {error.strerror or error}") from error
+    compressed = _compression(name, file)
+    if compressed is None:
+        return file
+    file.close()
+    return _opener(name, compressed)(name, "rb")
+
+
+def _decompressed(file: BinaryIO, name: str, compressed: str, block_bytes: int) -> Iterator[bytes]:
+    opener = _opener(name, compressed)
+    try:
+        if compressed == ".gz":
             yield from _gunzipped(file, block_bytes)
         else:
             yield from _read_blocks(opener(file, "rb"), block_bytes)
@@ -143,15 +176,25 @@ def _made_ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield block
 
 
-def opener_of_compressed(name: str) -> Callable[[IO[bytes], str], IO[bytes]] | None:
+def without_compression(name: str) -> str:
+    """Return a name without the ending of a compressed file."""
+    stem, ending = os.path.splitext(name)
+    return stem if ending.lower() in _COMPRESSION_MODULES else name
+
+
+def opener_of_compressed(name: str) -> Callable[[Any, str], IO[bytes]] | None:
     """Return the function that opens a file compressed as its name says; None if it is not."""
-    modules = _COMPRESSION_MODULES.get(os.path.splitext(name)[1].lower(), ())
+    ending = os.path.splitext(name)[1].lower()
+    return _opener(name, ending) if ending in _COMPRESSION_MODULES else None
+
+
+def _opener(name: str, ending: str) -> Callable[[Any, str], IO[bytes]]:
+    """Return the function that opens files compressed as an ending says."""
+    modules = _COMPRESSION_MODULES[ending]
     for module in modules:
         try:
-            opener: Callable[[IO[bytes], str], IO[bytes]] = import_module(module).open
+            opener: Callable[[Any, str], IO[bytes]] = import_module(module).open
             return opener
         except ImportError:
             continue
-    if modules:
-        raise DataError(f"{name} needs one of the Python modules {', '.join(modules)}")
-    return None
+    raise DataError(f"{name} needs one of the Python modules {', '.join(modules)}")

@@ -46,7 +46,7 @@ class CsrArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SvmlightFile:
-    """The rows of an SVMlight file.
+    """The rows of a file, be it one of SVMlight or a table.
 
     Attributes
     ----------
@@ -65,6 +65,14 @@ class SvmlightFile:
         What messages call the file.
     comments : list of n_rows str, or None
         What follows ``#`` in each row, without the blanks around it; None unless asked for.
+    feature_names : list of n_features str, or None
+        Of a table.
+    event : ndarray of shape (n_rows,), bool, or None
+        Whether the event of each row has been seen, where a table says so; its label is the time.
+    ids : list of n_rows str, or None
+        The document of each row, where a table says so.
+    is_labelled : bool
+        False for a table without labels, which are 0 then.
     """
 
     labels: NDArray[np.float64]
@@ -75,13 +83,19 @@ class SvmlightFile:
     zero_based: bool
     name: str
     comments: list[str] | None = None
+    feature_names: list[str] | None = None
+    event: NDArray[np.bool_] | None = None
+    ids: list[str] | None = None
+    is_labelled: bool = True
 
     @property
     def docids(self) -> list[str] | None:
-        """The document of each row, where comments name it: ``#docid = GX000-00-0000000 ...``.
+        """The document of each row, as a table or comments name it: ``#docid = GX000-00 ...``.
 
         None if comments were not asked for, or some row names no document.
         """
+        if self.ids is not None:
+            return self.ids
         found = [_DOCID.search(comment) for comment in self.comments or ()]
         return [match[1] for match in found if match] if found and all(found) else None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -50,19 +51,34 @@ def write_trec_run(
     OutputError
         If the file cannot be written.
     """
+    write_trec_parts(path, [(qid, docids, scores)], tag)
+
+
+def write_trec_parts(
+    path: StrPath, parts: Iterable[Any], tag: str = "ranksvm", top: int | None = None
+) -> None:
+    """Write the same of rows that come some whole queries at a time; the best `top` of each."""
+    (tag_word,) = _words("tag", [tag], 1)
+    with open_output(path) as file:
+        for qid, docids, scores in parts:
+            for lines in _rankings(qid, docids, scores, tag_word):
+                file.writelines(islice(lines, top))
+
+
+def _rankings(
+    qid: ArrayLike, docids: Sequence[str], scores: ArrayLike, tag: bytes
+) -> Iterator[Iterator[bytes]]:
+    """Return the lines of each query."""
     values = finite_column(scores, "scores")
     queries = _words("qid", present_ids(qid).tolist(), len(values))
     documents = _words("docid", present_ids(docids, "docids").tolist(), len(values))
-    (tag_word,) = _words("tag", [tag], 1)
     numbers = values.tolist()
     rows_of: dict[bytes, list[int]] = {}
     for row, query in enumerate(queries):
         rows_of.setdefault(query, []).append(row)
     for query, rows in rows_of.items():
         _require_distinct(query, [documents[row] for row in rows])
-    with open_output(path) as file:
-        for query, rows in rows_of.items():
-            file.writelines(_ranking(query, rows, documents, numbers, tag_word))
+    return (_ranking(query, rows, documents, numbers, tag) for query, rows in rows_of.items())
 
 
 def _ranking(

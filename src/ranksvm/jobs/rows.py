@@ -117,11 +117,14 @@ def require_fit(
             "counts from one"
         )
     missing = trained.n_features - rows.n_features
-    if missing < 0:
+    if missing < 0 or (missing > 0 and rows.feature_names is not None):
         raise DataError(
             f"{rows.name} has {rows.n_features} features but the model was trained with "
             f"{trained.n_features}"
         )
+    if (trained.feature_names is None) != (rows.feature_names is None):
+        nameless = rows.name if rows.feature_names is None else "the model"
+        note(f"note: {nameless} has no names of features: they are taken in their order")
     if missing > 0:
         last = rows.n_features - rows.zero_based
         note(

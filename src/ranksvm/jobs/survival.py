@@ -9,14 +9,16 @@ from ..pairs.survival import Survival
 
 
 def survival_of(rows: SvmlightFile, events: str) -> Survival:
-    """Return the times of rows, with the events of a file.
+    """Return the times of rows, with their events, or those of a file.
 
     Raises
     ------
     DataError
         If the file is none of events, one for each row, or times are negative.
     """
-    event = read_events(events, len(rows.labels), rows.name)
+    event = rows.event
+    if event is None:
+        event = read_events(events, len(rows.labels), rows.name)
     try:
         return Survival.of(event=event, time=rows.labels)
     except ValueError as error:

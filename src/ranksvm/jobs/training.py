@@ -84,7 +84,12 @@ def train_on_rows(
         )
     warn_unless_converged(fit.shortfall)
     described = {**vars(parameters), **prepared.parameters}
-    return fit, replace(model, parameters=described, training=_training_of(fit, rows))
+    return fit, replace(
+        model,
+        feature_names=rows.feature_names,
+        parameters=described,
+        training=_training_of(fit, rows),
+    )
 
 
 def _train_linear(

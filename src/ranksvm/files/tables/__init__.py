@@ -1,0 +1,1 @@
+"""Tables with named columns, CSV, Parquet and Arrow: pyarrow reads them; imported where used."""

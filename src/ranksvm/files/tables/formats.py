@@ -1,0 +1,266 @@
+"""The formats of tables, each as its columns and batches of rows, as pyarrow reads them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..data_source import DataSource
+from ..quoting import shown
+from ..source import DataError
+
+_BATCH_ROWS = 1 << 16
+_BATCH_VALUES = 1 << 22
+_CSV_BLOCK = 1 << 22
+_CSV_FAULT = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.S)
+_DELIMITERS = ",\t;"
+
+
+class Table(ABC):
+    """A table that is open.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    columns : list of str
+    types : list of pyarrow.DataType, or None
+        None where they are what is asked for.
+    """
+
+    name: str
+    columns: list[str]
+    types: list[Any] | None
+
+    @abstractmethod
+    def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
+        """Return the number of rows, and some columns of them, a batch at a time.
+
+        Parameters
+        ----------
+        wanted : dict
+            The numbers of the columns, and the types to make of those of texts.
+        threads : bool
+            Whether to use several.
+        """
+
+    @abstractmethod
+    def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        """Yield the same batches, without ever holding all rows."""
+
+    def fault(self, error: BaseException) -> str:
+        """Return what is wrong with a table, of what pyarrow raised."""
+        return f"cannot read {self.name}: {first_line(error)}"
+
+
+def open_table(source: DataSource) -> Table:
+    """Open a table.
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is not installed.
+    DataError
+        If the table cannot be read.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f"{source.name} is a table, which takes pyarrow to read: pip install 'ranksvm[tables]'"
+        ) from None
+    try:
+        table: Table = _KINDS[source.kind](source)
+        return table
+    except pyarrow.ArrowException as error:
+        raise DataError(f"cannot read {source.name}: {first_line(error)}") from None
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of a message."""
+    return str(error).strip().split("\n")[0]
+
+
+def _bytes_of(source: DataSource) -> Any:
+    """Return what pyarrow can read anywhere in: a file, mapped, or all bytes of a stream."""
+    import pyarrow as pa
+
+    if source.path is None:
+        return pa.BufferReader(source.open().read())
+    with source.open() as file:
+        if not isinstance(file, io.BufferedReader) or not isinstance(file.raw, io.FileIO):
+            return pa.BufferReader(file.read())  # it is compressed as a whole
+    return pa.memory_map(source.path)
+
+
+def _rows_of_batch(n_columns: int) -> int:
+    return max(min(_BATCH_ROWS, _BATCH_VALUES // max(n_columns, 1)), 1)
+
+
+class _Parquet(Table):
+    def __init__(self, source: DataSource) -> None:
+        from pyarrow import parquet
+
+        self.name = source.name
+        self._file = parquet.ParquetFile(_bytes_of(source))
+        schema = self._file.schema_arrow
+        self.columns, self.types = schema.names, schema.types
+
+    def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
+        return self._file.metadata.num_rows, self.batches(wanted, threads)
+
+    def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        names = [self.columns[k] for k in wanted]
+        for batch in self._file.iter_batches(
+            batch_size=_rows_of_batch(len(names)), columns=names, use_threads=threads
+        ):
+            yield batch if batch.schema.names == names else batch.select(names)
+
+
+class _Arrow(Table):
+    """A file or stream of Arrow's own, of which Feather is one."""
+
+    def __init__(self, source: DataSource) -> None:
+        from pyarrow import ipc
+
+        self.name = source.name
+        self._of_file = source.kind == "arrow"
+        opened = _bytes_of(source)
+        self._reader = (ipc.open_file if self._of_file else ipc.open_stream)(opened)
+        schema = self._reader.schema
+        self.columns, self.types = schema.names, schema.types
+
+    def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
+        batches = list(self.batches(wanted, threads))
+        return sum(batch.num_rows for batch in batches), iter(batches)
+
+    def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        numbers = list(wanted)
+        for batch in self._all():
+            part = batch.select(numbers)
+            step = _rows_of_batch(len(numbers))
+            for first in range(0, part.num_rows, step):
+                yield part.slice(first, step)
+
+    def _all(self) -> Iterator[Any]:
+        if self._of_file:
+            for number in range(self._reader.num_record_batches):
+                yield self._reader.get_batch(number)
+        else:
+            yield from self._reader
+
+
+class _Csv(Table):
+    types = None
+
+    def __init__(self, source: DataSource) -> None:
+        self.name = source.name
+        self._source = source
+        self.columns, self._skipped, self._delimiter = _header(source)
+
+    def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        if self._source.path is None:
+            batches = list(self.batches(wanted, threads))
+            return sum(batch.num_rows for batch in batches), iter(batches)
+        try:
+            with self._source.open() as file:
+                table = arrow_csv.read_csv(file, **self._options(wanted, threads))
+        except pa.ArrowInvalid:
+            if threads:  # which do not say the row
+                for _ in self.batches(wanted, False):
+                    pass
+            raise
+        return table.num_rows, iter(table.to_batches())
+
+    def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        from pyarrow import csv as arrow_csv
+
+        with self._source.open() as file:
+            yield from arrow_csv.open_csv(file, **self._options(wanted, threads))
+
+    def _options(self, wanted: Mapping[int, Any], threads: bool) -> dict[str, Any]:
+        """Return options under which columns are named by their numbers, since names may repeat."""
+        from pyarrow import csv as arrow_csv
+
+        return {
+            "read_options": arrow_csv.ReadOptions(
+                column_names=[str(k) for k in range(len(self.columns))],
+                skip_rows=self._skipped,
+                block_size=_CSV_BLOCK,
+                use_threads=threads,
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=True
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                include_columns=[str(k) for k in wanted],
+                column_types={str(k): kind for k, kind in wanted.items()},
+            ),
+        }
+
+    def fault(self, error: BaseException) -> str:
+        """Return what is wrong with the text, and where."""
+        found = _CSV_FAULT.match(first_line(error))
+        if found is None:
+            return f"{self.name}: {first_line(error)}"
+        column, row, what = found.groups()
+        place = f"{self.name}, row {int(row) - self._skipped}"
+        if column is not None:
+            place += f", column {self.columns[int(column)]!r}"
+        return f"{place}: {_said(what)}"
+
+
+def _said(what: str) -> str:
+    """Return a fault in words of ours."""
+    value = re.search(r"conversion error to (\w+): invalid value '(.*?)'?$", what)
+    if value is not None:
+        found = f"found {shown(value[2])}"
+        if value[1] == "bool":
+            return f"expected 1 or 0, {found}"
+        return f"expected a number, {found}; leave out columns of texts, by --drop or drop="
+    return what[0].lower() + what[1:]
+
+
+def _header(source: DataSource) -> tuple[list[str], int, str]:
+    """Return the names of columns, how many lines they take, and what stands between them."""
+    text = source.start.decode("utf-8-sig", "replace")
+    head = next((line for line in io.StringIO(text) if line.strip()), "").strip()
+    if not head:
+        raise DataError(f"{source.name} holds no rows")
+    if "\ufffd" in head:
+        raise DataError(f"{source.name}: the names of columns must be UTF-8: {shown(head)}")
+    bare = re.sub(r'"[^"]*"', "", head)
+    delimiter = max(_DELIMITERS, key=bare.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    names: list[str] = []
+    while not any(names):
+        names = [name.strip() for name in next(reader)]
+    if all(_is_number(name) for name in names):
+        raise DataError(
+            f"{source.name} has no header: its first line must name the columns, but is "
+            f"{shown(head)}"
+        )
+    return names, reader.line_num, delimiter
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_KINDS: dict[str, Any] = {
+    "parquet": _Parquet,
+    "arrow": _Arrow,
+    "arrow stream": _Arrow,
+    "csv": _Csv,
+}

@@ -1,0 +1,180 @@
+"""The values of a column, as NumPy has them, and the matrix of several.
+
+Columns come one by one, and rows of a matrix lie one by one: so many rows are copied at a time that
+their part of the matrix stays in the cache until all columns are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..quoting import shown
+from ..source import DataError
+
+Vector = NDArray[np.float64]
+
+_CACHED_VALUES = 1 << 17
+_LEAST_ROWS = 256
+_MAX_DIGITS = 19
+
+
+class Place(NamedTuple):
+    """Where values stand: what messages call the table, the row of the first, and the column."""
+
+    name: str
+    row: int
+    column: str
+
+    def of(self, row: int) -> str:
+        """Return the place of one of them, with rows counted from one."""
+        return f"{self.name}, row {self.row + row + 1}, column {self.column!r}"
+
+
+def is_number(kind: Any) -> bool:
+    """Whether values of a type are numbers, or truths."""
+    from pyarrow import types
+
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)  # all are missing, which is said later
+    )
+
+
+def is_single(kind: Any) -> bool:
+    """Whether single precision holds the values of a type."""
+    from pyarrow import types
+
+    return bool(types.is_float32(kind) or types.is_float16(kind))
+
+
+def numbers(column: Any, place: Place) -> NDArray[Any]:
+    """Return the finite numbers of a column, of whatever type they have.
+
+    Raises
+    ------
+    DataError
+        If one is missing or not finite.
+    """
+    require_present(column, place)
+    if column.type.id not in _plain_types():
+        column = column.cast("float64", safe=False)
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    with np.errstate(all="ignore"):
+        if values.dtype.kind != "f" or np.isfinite(values.sum()):
+            return values
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise DataError(f"{place.of(bad[0])}: expected a finite number, found {values[bad[0]]}")
+    return values
+
+
+def _plain_types() -> tuple[int, ...]:
+    """Return the types that NumPy has as well."""
+    import pyarrow as pa
+
+    plain = [pa.float64(), pa.float32(), pa.int64(), pa.int32(), pa.int16(), pa.int8()]
+    unsigned = [pa.uint64(), pa.uint32(), pa.uint16(), pa.uint8()]
+    return tuple(kind.id for kind in [*plain, *unsigned])
+
+
+def require_present(column: Any, place: Place) -> None:
+    """Refuse a column in which a value is missing."""
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise DataError(
+            f"{place.of(row)}: the value is missing: fill it, or leave out the row or the column"
+        )
+
+
+def fill(target: NDArray[Any], columns: Sequence[NDArray[Any]]) -> None:
+    """Copy columns into those of a matrix in C order."""
+    n_rows, n_columns = target.shape
+    step = max(_CACHED_VALUES // max(n_columns, 1), _LEAST_ROWS)
+    for first in range(0, n_rows, step):
+        block = target[first : first + step]
+        for k, column in enumerate(columns):
+            block[:, k] = column[first : first + step]
+
+
+def truths(column: Any, place: Place) -> NDArray[np.bool_]:
+    """Return a column of ones and zeros, or of truths."""
+    values = numbers(column, place)
+    bad = np.flatnonzero((values != 0) & (values != 1))
+    if len(bad):
+        raise DataError(
+            f"{place.of(bad[0])}: expected 1 for an event or 0 for a censored row, found "
+            f"{values[bad[0]]:g}"
+        )
+    seen: NDArray[np.bool_] = values == 1
+    return seen
+
+
+def ids(column: Any, place: Place) -> NDArray[Any]:
+    """Return ids: integers as int64, also where they are written as texts; all others as texts."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    require_present(column, place)
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_integer(column.type):
+        return np.asarray(column.cast("int64", safe=True).to_numpy(zero_copy_only=False))
+    if types.is_floating(column.type):
+        values = numbers(column, place)
+        whole = values.astype(np.int64)
+        return whole if (whole == values).all() else np.array([repr(v) for v in values.tolist()])
+    try:
+        coded = column.cast("string").dictionary_encode()
+    except pa.ArrowException:
+        raise DataError(
+            f"{place.name}: the column {place.column!r} holds {column.type}, which are no ids"
+        ) from None
+    words = coded.dictionary.to_pylist()
+    codes = coded.indices.to_numpy()
+    if "" in words:
+        raise DataError(f"{place.of(int(np.argmax(codes == words.index(''))))}: the id is missing")
+    found: NDArray[Any] = _whole_numbers(words)[codes]
+    return found
+
+
+def _whole_numbers(words: list[str]) -> NDArray[Any]:
+    """Return ids as int64 if all of them are written as such, else as they are."""
+    if all(len(word) < _MAX_DIGITS and word.isascii() for word in words):
+        with suppress(ValueError):
+            whole = [int(word) for word in words]
+            if list(map(str, whole)) == words:
+                return np.array(whole, dtype=np.int64)
+    return np.array(words)
+
+
+def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the ids of several batches of rows: as texts if those of any are."""
+    if len({part.dtype.kind for part in parts}) > 1:
+        parts = [part.astype(str) for part in parts]
+    return np.concatenate(parts)
+
+
+def kind_fault(name: str, column: str, kind: Any) -> DataError:
+    """Return the refusal of a column that is no feature."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        what = "categories", "make a column of 0 and 1 of each, as one-hot encoders do"
+    elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        what = "texts", "make numbers of them"
+    elif types.is_temporal(kind):
+        what = "dates or times", "make numbers of them, say days since the first"
+    else:
+        what = f"{shown(str(kind))}", "make a column of each number"
+    return DataError(
+        f"{name}: the column {column!r} holds {what[0]}, no numbers: leave it out, by --drop or "
+        f"drop=, or {what[1]}"
+    )

@@ -1,0 +1,268 @@
+"""Tables and several files on the command line."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from ranksvm import RankSVM, dump_svmlight, load_model, load_table
+from ranksvm.cli.program import main
+
+NAMES = ["bm25", "clicks", "age"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the same rows in every format, which the working directory is."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, 3)), 3)
+    y = rng.integers(0, 3, 60).astype(float)
+    qid = np.repeat(np.arange(1, 7), 10)
+    monkeypatch.chdir(tmp_path)
+    dump_svmlight("rows.svm", X, y, qid)
+    table = pa.table({"label": y, "qid": qid, **dict(zip(NAMES, X.T, strict=True))})
+    parquet.write_table(table, "rows.parquet")
+    feather.write_feather(table, "rows.feather")
+    write_csv("rows.csv", table)
+    for k in range(3):
+        parquet.write_table(table.slice(20 * k, 20), f"part-{k}.parquet")
+        dump_svmlight(f"part-{k}.svm", X[20 * k :][:20], y[20 * k :][:20], qid[20 * k :][:20])
+    return tmp_path
+
+
+def write_csv(path, table, delimiter=","):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerows([table.column_names, *zip(*table.to_pydict().values(), strict=True)])
+
+
+def run(capsys, *arguments):
+    assert main([*map(str, arguments)]) == 0, capsys.readouterr().err
+    return capsys.readouterr()
+
+
+def refused(capsys, *arguments):
+    assert main([*map(str, arguments)]) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    return found.err
+
+
+def coefficients(path):
+    return load_model(path).coef.tobytes()
+
+
+DATA = ["rows.parquet", "rows.feather", "rows.csv", "part-*.parquet", "part-*.svm"]
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_every_format_trains_the_same_model(folder, capsys, data):
+    run(capsys, "train", "rows.svm", "expected.json")
+    run(capsys, "train", data, "m.json")
+    assert coefficients("m.json") == coefficients("expected.json")
+    run(capsys, "train", "part-0.svm", "part-1.svm", "-C", "1", "part-2.svm", "n.json")
+    assert coefficients("n.json") == coefficients("expected.json")
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_every_format_is_scored_the_same(folder, capsys, data):
+    run(capsys, "train", "rows.parquet", "m.json")
+    expected = RankSVM().fit(*load_table("rows.parquet")[:3])
+    run(capsys, "predict", "m.json", data, "scores", "-q")
+    scores = np.loadtxt("scores")
+    assert scores.tolist() == expected.predict(load_table("rows.csv").X).tolist()
+    table = run(capsys, "evaluate", data, "m.json", "-q").out
+    assert run(capsys, "evaluate", data, "scores", "-q").out == table
+
+
+def test_other_commands(folder, capsys):
+    expected = run(capsys, "cv", "rows.svm", "--Cs", "1,2").out
+    for data in DATA:
+        assert run(capsys, "cv", data, "--Cs", "1,2").out == expected
+    expected = run(capsys, "path", "rows.svm", "--validation", "rows.svm").out
+    assert run(capsys, "path", "rows.csv", "--validation", "rows.parquet").out == expected
+    run(capsys, "train", "rows.csv", "m.json")
+    run(capsys, "plot", "scores", "rows.csv", "m.json", "scores.png")
+    run(capsys, "plot", "coefficients", "m.json", "weights.svg", "--data", "rows.parquet")
+    assert (folder / "weights.svg").stat().st_size > 0
+
+
+def test_names_are_kept_and_matched(folder, capsys):
+    run(capsys, "train", "rows.csv", "m.json")
+    content = json.loads((folder / "m.json").read_text())
+    assert content["feature_names"] == NAMES
+    assert set(content["weights"]) == set(NAMES)
+    assert "names         bm25, clicks, age" in run(capsys, "info", "m.json").out
+    expected = run(capsys, "predict", "m.json", "rows.csv").out
+
+    table = parquet.read_table("rows.parquet")
+    other = table.select(["clicks", "qid", "age", "bm25"]).append_column(
+        "url", pa.array(["x"] * 60)
+    )
+    parquet.write_table(other, "other.parquet")
+    assert run(capsys, "predict", "m.json", "other.parquet").out == expected
+    parquet.write_table(other.drop_columns(["age", "clicks"]), "fewer.parquet")
+    error = refused(capsys, "predict", "m.json", "fewer.parquet")
+    assert "no column 'clicks', 'age', which the model was trained on" in error
+
+
+def test_names_on_one_side_alone_are_said(folder, capsys):
+    run(capsys, "train", "rows.csv", "named.json")
+    run(capsys, "train", "rows.svm", "numbered.json")
+    expected = run(capsys, "predict", "named.json", "rows.csv").out
+    found = run(capsys, "predict", "named.json", "rows.svm")
+    assert found.out == expected
+    assert "note: rows.svm has no names of features: they are taken in their order" in found.err
+    found = run(capsys, "predict", "numbered.json", "rows.csv")
+    assert found.out == expected
+    assert "note: the model has no names of features" in found.err
+    write_csv("two.csv", parquet.read_table("rows.parquet").drop_columns(["age"]))
+    error = refused(capsys, "predict", "numbered.json", "two.csv")
+    assert "two.csv has 2 features but the model was trained with 3" in error
+
+
+def test_columns(folder, capsys):
+    table = parquet.read_table("rows.parquet")
+    table = table.rename_columns(["grade", "search", *NAMES])
+    table = table.append_column("w", pa.array([1.0, 2.0] * 30)).append_column(
+        "url", pa.array(["x"] * 60)
+    )
+    parquet.write_table(table, "t.parquet")
+    options = ["--label", "grade", "--qid", "search", "--weight", "w"]
+    run(capsys, "train", "t.parquet", "m.json", *options, "--drop", "url,age")
+    assert load_model("m.json").feature_names == ["bm25", "clicks"]
+    run(capsys, "train", "t.parquet", "n.json", *options, "--columns", "b*,clicks")
+    assert coefficients("m.json") == coefficients("n.json")
+    error = refused(capsys, "train", "t.parquet", "o.json", *options)
+    assert "t.parquet: the column 'url' holds texts, no numbers: leave it out, by --drop" in error
+    error = refused(capsys, "train", "t.parquet", "o.json", "--drop", "a", "--columns", "b")
+    assert "--columns and --drop exclude each other" in error
+    assert not (folder / "o.json").exists()
+
+
+def test_survival(folder, capsys):
+    rng = np.random.default_rng(1)
+    time, event, X = rng.exponential(size=40), rng.random(40) < 0.6, rng.normal(size=(40, 2))
+    table = pa.table({"time": time, "dead": event, "a": X[:, 0], "b": X[:, 1]})
+    parquet.write_table(table, "t.parquet")
+    dump_svmlight("t.svm", X, time)
+    np.savetxt("events", event, "%d")
+    run(capsys, "train", "t.svm", "expected.json", "--event", "events")
+    options = ["--label", "time", "--event", "dead"]
+    found = run(capsys, "train", "t.parquet", "m.json", *options, "--validation", "t.parquet")
+    assert coefficients("m.json") == coefficients("expected.json")
+    index = run(capsys, "evaluate", "t.parquet", "m.json", *options).out.split()[-1]
+    assert f"concordance_index {index}" in found.err
+    assert index in run(capsys, "info", "m.json").out
+
+
+def test_sizes_of_queries(folder, capsys):
+    run(capsys, "train", "rows.svm", "expected.json")
+    write_csv("bare.csv", parquet.read_table("rows.parquet").drop_columns(["qid"]))
+    (folder / "sizes").write_text("10\n" * 6)
+    run(capsys, "train", "bare.csv", "m.json", "--group", "sizes")
+    assert coefficients("m.json") == coefficients("expected.json")
+    top = run(capsys, "predict", "m.json", "rows.csv", "--top", "2").out
+    assert run(capsys, "predict", "m.json", "bare.csv", "--top", "2", "--group", "sizes").out == top
+    (folder / "bare.csv.query").write_text("10\n" * 6)
+    found = run(capsys, "train", "bare.csv", "n.json")
+    assert "note: bare.csv.query says how many rows of bare.csv each query has" in found.err
+    assert coefficients("n.json") == coefficients("expected.json")
+    assert run(capsys, "predict", "n.json", "bare.csv", "--top", "2").out == top
+    error = refused(capsys, "train", "rows.csv", "o.json", "--group", "sizes")
+    assert "rows.csv has qids: leave out them, or sizes" in error
+    for text in ("10\n" * 5, "10\n" * 7, "9\n" * 6 + "7\n"):
+        (folder / "sizes").write_text(text)
+        for command in (["train", "bare.csv", "o.json"], ["predict", "m.json", "bare.csv", "s"]):
+            error = refused(capsys, *command, "--group", "sizes")
+            assert f"sums to {sum(map(int, text.split()))} rows" in error
+    (folder / "sizes").write_text("10\nmany\n")
+    error = refused(capsys, "train", "bare.csv", "o.json", "--group", "sizes")
+    assert "sizes, line 2: expected how many rows a query has, found 'many'" in error
+    assert not (folder / "o.json").exists()
+    assert not (folder / "s").exists()
+
+
+def test_validation(folder, capsys):
+    found = run(capsys, "train", "part-0.parquet", "m.json", "--validation", "part-1.svm")
+    expected = run(capsys, "evaluate", "part-1.svm", "m.json", "--metrics", "ndcg@10").out
+    value = expected.split()[-1]
+    assert f"ndcg@10 {value}" in found.err
+    record = load_model("m.json").training["validation"]
+    assert record["data"] == "part-1.svm"
+    assert f"{record['ndcg@10']:.6f}" == value
+    assert "validation    data=part-1.svm, pairwise_accuracy=" in run(capsys, "info", "m.json").out
+    (folder / "one.svm").write_text("1 qid:1 1:2\n")
+    error = refused(capsys, "train", "rows.svm", "o.json", "--validation", "one.svm")
+    assert "one.svm cannot be measured" in error
+    assert not (folder / "o.json").exists()
+
+
+def test_the_best_rows(folder, capsys):
+    run(capsys, "train", "rows.csv", "m.json")
+    scores = np.array(run(capsys, "predict", "m.json", "rows.csv").out.split(), dtype=float)
+    table = csv.DictReader(
+        io.StringIO(run(capsys, "predict", "m.json", "rows.csv", "--top", 3).out)
+    )
+    rows = list(table)
+    assert len(rows) == 18
+    for k, row in enumerate(rows):
+        of_query = scores[10 * (k // 3) :][:10]
+        best = 10 * (k // 3) + np.argsort(-of_query)[k % 3]
+        assert row["qid"] == str(k // 3 + 1)
+        assert row["rank"] == str(k % 3 + 1)
+        assert row["row"] == str(best)
+        assert float(row["score"]) == scores[best]
+
+
+def test_documents_of_tables(folder, capsys):
+    run(capsys, "train", "rows.csv", "m.json")
+    table = parquet.read_table("rows.parquet")
+    table = table.append_column("doc_id", pa.array([f"d{k}" for k in range(60)]))
+    parquet.write_table(table, "t.parquet")
+    lines = run(capsys, "predict", "m.json", "t.parquet", "--top", 1).out.splitlines()
+    assert lines[0] == "qid,rank,docid,score"
+    run_lines = run(capsys, "predict", "m.json", "t.parquet", "--top", 1, "--trec").out.split("\n")
+    assert [line.split()[2] for line in run_lines[:-1]] == [
+        line.split(",")[2] for line in lines[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["rows.svm", "rows.csv"], "features have names in one of rows.svm and rows.csv"),
+        (["rows.csv", "more.csv"], "more.csv has the column 'more', unlike the file before it"),
+        (["more.csv", "rows.csv"], "rows.csv lacks the column 'more', unlike the file before it"),
+        (["rows.svm", "bare.svm"], "rows.svm has qids, but bare.svm has none"),
+        (["none-*.svm", "rows.svm"], "no file has a name such as none-*.svm"),
+    ],
+)
+def test_files_that_do_not_go_together(folder, capsys, files, message):
+    table = parquet.read_table("rows.parquet")
+    write_csv("more.csv", table.append_column("more", table["age"]))
+    (folder / "bare.svm").write_text("1 1:2\n0 1:3\n")
+    assert message in refused(capsys, "train", *files, "m.json")
+    assert not (folder / "m.json").exists()
+
+
+def test_several_files_that_number_their_queries_alike(folder, capsys):
+    (folder / "a.svm").write_text("1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n")
+    (folder / "b.svm").write_text("0 qid:2 1:4\n1 qid:1 1:5\n0 qid:1 1:7\n")
+    found = run(capsys, "train", "a.svm", "b.svm", "m.json")
+    assert "note: 1 qids of a.svm and the files after it come in several of them" in found.err
+    assert load_model("m.json").training["n_queries"] == 3
+    assert load_model("m.json").training["n_pairs"] == 3
+
+
+def test_files_that_count_from_zero(folder, capsys):
+    (folder / "a.svm").write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2\n")
+    (folder / "b.svm").write_text("0 qid:2 0:4\n1 qid:2 1:5\n")
+    (folder / "ab.svm").write_text((folder / "a.svm").read_text() + (folder / "b.svm").read_text())
+    run(capsys, "train", "a.svm", "b.svm", "m.json")
+    run(capsys, "train", "ab.svm", "n.json")
+    assert coefficients("m.json") == coefficients("n.json")
