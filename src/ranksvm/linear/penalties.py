@@ -190,12 +190,12 @@ class ElasticNet:
         return np.clip(w, self.lower, self.upper)
 
     def face(self, w: Vector, towards: Vector) -> Face:
-        """Return the side of the prior where w is, within the bounds."""
+        """Return the side of the prior where w is, or the prior, within the bounds."""
         v = w - self.prior
         side = np.where(v == 0, np.sign(towards - self.prior), np.sign(v))
         kinked = self.lasso > 0
-        low = np.where(kinked & (side > 0), np.maximum(self.prior, self.lower), self.lower)
-        high = np.where(kinked & (side < 0), np.minimum(self.prior, self.upper), self.upper)
+        low = np.where(kinked & (side >= 0), np.maximum(self.prior, self.lower), self.lower)
+        high = np.where(kinked & (side <= 0), np.minimum(self.prior, self.upper), self.upper)
         return Face(self.lasso * side + self.ridge * v, low, high)
 
     def rest(self, size: int) -> Vector:

@@ -185,6 +185,9 @@ class Evaluation(Point, Protocol):
     def hessian_of_loss(self, dtype: type[np.floating]) -> NDArray[np.float64]:
         """Return the Hessian without that of the penalty; `dtype` is precise enough."""
 
+    def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
+        """Return the same as it was formed for a problem nearby; None if none is kept."""
+
 
 class Trial(Protocol[P_co]):
     """A point on a line."""
