@@ -66,7 +66,7 @@ def proximal_newton(
         goes_on = current.smoothing + before * fall**ORDER > progress.target
         trial = _search(objective, current, end, progress, dtype if goes_on else None)
         if trial is not None:
-            current = trial.evaluation
+            current = _settled(trial, end, objective.penalty, progress)
             fall = min(1.0, current.distance / before) if before > 0 else 1.0
             status = progress.record(current, trial.step)
         elif dtype is np.float64 and not foresees:
@@ -116,12 +116,24 @@ def _search(
     progress: Progress,
     dtype: type[np.floating] | None = None,
 ) -> Trial[Evaluation] | None:
-    """Search between here and the end of a step.
-
-    Where a step is cut short, coordinates that end at a kink or bound go all the way there, unless
-    that takes the value up.
-    """
+    """Search between here and the end of a step."""
     line = current.towards(end - current.weights, dtype, end=end)
     trial, n_trials = line_search(line, longest=1.0)
     progress.n_evaluations += n_trials
     return trial
+
+
+def _settled(
+    trial: Trial[Evaluation], end: Vector, penalty: Separable, progress: Progress
+) -> Evaluation:
+    """Return where a search ended, with the weights that the step takes to kinks and bounds there.
+
+    Unless that takes the value up, where the step was cut short.
+    """
+    face, there = penalty.face(end, end), trial.evaluation
+    settled = np.where((face.low < end) & (end < face.high), there.weights, end)
+    if np.array_equal(settled, there.weights):
+        return there
+    progress.n_evaluations += 1
+    at_kinks = there.towards(settled - there.weights, end=settled).trial(1.0).evaluation
+    return at_kinks if at_kinks.value <= there.value else there
