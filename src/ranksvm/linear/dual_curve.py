@@ -63,8 +63,8 @@ class Conjugate(Protocol):
         """What is taken away from it."""
 
     @property
-    def reach(self) -> Vector:
-        """How large a coordinate may be where it is finite."""
+    def reach(self) -> tuple[Vector, Vector]:
+        """Between what a coordinate has to be where it is finite."""
 
     def conjugate_terms(self, u: Vector) -> ConjugateTerms:
         """Return what each coordinate adds."""
@@ -107,9 +107,11 @@ class DualCurve:
 
     @cached_property
     def _largest(self) -> float:
-        longest = np.abs(self.u) + self.noise
+        low, high = self.conjugate.reach
+        below, above = self.u - self.noise, self.u + self.noise
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            limits = np.where(longest > 0, self.conjugate.reach / longest, np.inf)
+            limits = np.where(below < 0, low / below, np.inf)
+            limits = np.minimum(limits, np.where(above > 0, high / above, np.inf))
         limit = float(limits.min(initial=np.inf)) * (1 - ROUNDING)
         return min(self.ray.largest, limit)
 

@@ -66,6 +66,9 @@ class Separable(Protocol):
     def nearest(self, w: Vector) -> Vector:
         """Return w, or where weights may be that is nearest to it."""
 
+    def below(self, value: float) -> Separable:
+        """Return this with bounds that hold wherever it is at most a value."""
+
 
 class Remembered(Protocol):
     """What is to be known of an objective at given weights when solvers are elsewhere."""

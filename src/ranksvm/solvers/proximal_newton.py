@@ -15,6 +15,7 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 DAMPING = 1e-9  # of the diagonal of the Hessian
+FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not hold weights there
 
 
 def proximal_newton(
@@ -83,11 +84,14 @@ def proximal_step(evaluation: Evaluation, penalty: Separable, dtype: type[np.flo
 
 
 def _minimizer(evaluation: Evaluation, penalty: Separable, hessian: NDArray[np.float64]) -> Vector:
-    """Return it for a Hessian, which is damped: it need not be definite."""
+    """Return it for a Hessian that need not be definite: it is damped.
+
+    Nor need the penalty be curved, whose value at the optimum is at most all that is here.
+    """
     hessian[np.diag_indices_from(hessian)] *= 1 + DAMPING
-    return SeparableQuadratic(
-        hessian, evaluation.slope_of_loss, evaluation.weights, penalty
-    ).minimizer()
+    within = penalty.below(FURTHER * evaluation.value)
+    weights = evaluation.weights
+    return SeparableQuadratic(hessian, evaluation.slope_of_loss, weights, within).minimizer()
 
 
 def _by_last_hessian(

@@ -30,6 +30,7 @@ from .protocols import Face, Separable
 Vector = NDArray[np.float64]
 
 MOST_ROUNDS, MOST_STEPS = 30, 100
+TINY = 1e-200  # steps are finite where nothing curves
 ENOUGH = 1e-16  # of what the first step foresees to gain
 
 
@@ -107,8 +108,8 @@ class SeparableQuadratic:
     @cached_property
     def _steps(self) -> Vector:
         diagonal = np.diag(self.hessian)
-        least = np.finfo(np.float64).eps * max(float(diagonal.max(initial=0.0)), 1e-300)
-        return 1 / np.maximum(diagonal, least)
+        least = np.finfo(np.float64).eps * float(diagonal.max(initial=0.0))
+        return 1 / np.maximum(diagonal, max(least, TINY))
 
     def _proximal(self, x: Vector, slope: Vector) -> Vector:
         """Return the step from x that looks at each coordinate by itself."""
