@@ -82,7 +82,7 @@ def contradictions(claim):
         yield "converged above tol"
     if not np.isfinite([claim.objective, *claim.coef]).all():
         yield "not finite"
-    elif not (claim.objective > 0 and claim.dual_gap >= 0):
+    elif not (claim.objective >= 0 and claim.dual_gap >= 0):
         yield "objective not positive, or gap negative or not a number"
 
 
@@ -91,9 +91,16 @@ def inequalities(problem, claim):
     objective = mpq(claim.objective)
     value = Exact.of(problem).objective(weights(problem, claim), claim.C)
     if claim.dual_gap >= 1:  # no bound at all
-        return value / objective, mpq(0)
+        return ratio(value, objective), mpq(0)
     bound = objective * (1 - mpq(claim.dual_gap))
-    return value / objective, bound / optima.of(problem, claim.C)
+    return ratio(value, objective), ratio(bound, optima.of(problem, claim.C))
+
+
+def ratio(less, more):
+    """How much of what it is not to be above; with a prior, that may be zero."""
+    if more == 0:
+        return mpq(0) if less == 0 else MOST
+    return less / more
 
 
 def weights(problem, claim):

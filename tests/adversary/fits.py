@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ranksvm import ConvergenceWarning, KernelRankSVM, RankSVM, ranksvm_grid
+from ranksvm.linear.conditions import NO_CONDITIONS
+from ranksvm.linear.solver_choice import PROXIMAL_SOLVERS
 from ranksvm.names import SOLVERS
 
 from .problems import KERNEL_GAMMA
@@ -63,6 +65,8 @@ def ways(problem):
     """Every way to train on a problem; on arrays and along a grid, some."""
     if problem.kernel is not None:
         return [Way("kernel", *both) for both in itertools.product(SOLVERS, TOLS)]
+    if problem.conditions is not None:
+        return conditional_ways(problem)
     turn = SOLVERS[problem.seed % len(SOLVERS)]
     every = [Way("linear", *both) for both in itertools.product(SOLVERS, TOLS)]
     on_arrays = "newton" if turn == "row_space" else turn
@@ -74,10 +78,17 @@ def ways(problem):
     ]
 
 
+def conditional_ways(problem):
+    """Every way to train with conditions on the weights; far from the end, some."""
+    solvers = sorted(PROXIMAL_SOLVERS)
+    every = [Way("linear", *both) for both in itertools.product(solvers, TOLS)]
+    return [*every, Way("brief", solvers[problem.seed % len(solvers)], 1e-9)]
+
+
 def some_ways(problem, place):
     """Half of the ways, others for another place."""
     every = ways(problem)
-    return [every[(place + 7 * k) % len(every)] for k in range(6)]
+    return [every[(place + 7 * k) % len(every)] for k in range(min(6, len(every)))]
 
 
 def options(problem, way):
@@ -110,8 +121,19 @@ def data(problem):
     }
 
 
+class Conditional(RankSVM):
+    """With conditions on the weights as they are, which need not be those of an argument."""
+
+    conditions = NO_CONDITIONS
+
+    def _parameters(self, C):
+        return replace(super()._parameters(C), conditions=self.conditions)
+
+
 def linear(problem, way, **more):
-    model = RankSVM(problem.C, **(options(problem, way) | more)).fit(**data(problem))
+    model = Conditional(problem.C, **(options(problem, way) | more))
+    model.conditions = problem.conditions or NO_CONDITIONS
+    model.fit(**data(problem))
     return [claim_of(problem, way, model, model.coef_)]
 
 

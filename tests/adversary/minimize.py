@@ -28,14 +28,15 @@ def transposed(Z):
     return list(zip(*Z, strict=True))
 
 
-def newton_step(columns, h, right):
-    """Solve ``(I + Z' diag(h) Z) x = right`` by Cholesky's method."""
+def newton_step(columns, h, right, ridge=None):
+    """Solve ``(diag(ridge) + Z' diag(h) Z) x = right`` by Cholesky's method; by default, of I."""
     d = len(columns)
+    ridge = [1] * d if ridge is None else ridge
     L = [[mpfr(0)] * d for _ in range(d)]
     for k in range(d):
         weighted = list(map(mul, h, columns[k]))
         for i in range(k, d):
-            entry = dot(weighted, columns[i]) + (i == k) - dot(L[i][:k], L[k][:k])
+            entry = dot(weighted, columns[i]) + (i == k) * ridge[k] - dot(L[i][:k], L[k][:k])
             L[i][k] = sqrt(entry) if i == k else entry / L[k][k]
     x = []
     for k in range(d):

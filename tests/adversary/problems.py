@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 from scipy import sparse
 
+from ranksvm.linear.conditions import Conditions
 from ranksvm.names import LOSSES, NORMALIZATIONS
 
 KERNEL_GAMMA = 0.5
@@ -35,6 +36,7 @@ class Problem:
     pairs: np.ndarray | None = None
     pair_weights: np.ndarray | None = None
     margins: np.ndarray | None = None
+    conditions: Conditions | None = None
 
     def __str__(self):
         return f"{self.kind}-{self.seed}"
@@ -50,6 +52,8 @@ class Problem:
             digest.update(b"-" if array is None else np.asarray(array, np.float64).tobytes())
         for array in (self.pairs, self.pair_weights, self.margins):
             digest.update(b"" if array is None else np.asarray(array, np.float64).tobytes())
+        for value in vars(self.conditions).values() if self.conditions else ():
+            digest.update(np.broadcast_to(value, rows.shape[1]).astype(np.float64).tobytes())
         return digest.hexdigest()[:16]
 
 
@@ -280,6 +284,57 @@ def few(r, problem):
     return replace(problem, X=np.round(problem.X[:n] * 4) / 4, y=problem.y[:n], qid=qid)
 
 
+def bounds(r, problem):
+    """Bounds, some of them equal, or without zero between them."""
+    return replace(problem, conditions=Conditions(**random_bounds(r, problem)))
+
+
+def prior(r, problem):
+    """Weights that are to be near to others, whatever these are worth."""
+    w = units(problem) * r.normal(size=problem.X.shape[1]) * powers(r, -3, 3, 1)
+    return replace(problem, conditions=Conditions(prior=w))
+
+
+def lasso(r, problem):
+    """Absolute values, alone or with hardly any squares, by weights of any size."""
+    charged = units(problem) ** -1.0 * powers(r, -3, 3, 1)
+    charged = charged * powers(r, -3, 3, len(charged)) if r.random() < 0.5 else charged
+    conditions = Conditions(l1_ratio=ratio(r), penalty_weights=charged)
+    return replace(problem, conditions=conditions)
+
+
+def conditions(r, problem):
+    """All of these together, of any of the problems before; some weights are free of charge."""
+    problem = everything(r, problem)
+    limits, unit = random_bounds(r, problem), units(problem)
+    charged = unit ** float(r.integers(-2, 1)) * powers(r, -2, 2, 1)
+    is_bounded = np.isfinite(limits["lower"]) & np.isfinite(limits["upper"])
+    charged = np.where(is_bounded & (r.random(len(unit)) < 0.4), 0.0, charged)
+    near = unit * r.normal(size=len(unit)) * (r.random(len(unit)) < 0.5)
+    found = Conditions(**limits, prior=near, l1_ratio=ratio(r), penalty_weights=charged)
+    return replace(problem, conditions=found)
+
+
+def ratio(r):
+    return float(r.choice([0.0, 0.5, 1.0, 1.0, r.random(), 1 - 1e-9, 1 - 2.0**-53]))
+
+
+def units(problem):
+    """About how large a weight has to be to matter."""
+    X = problem.X.toarray() if sparse.issparse(problem.X) else problem.X
+    spread = np.ptp(np.asarray(X, dtype=np.float64), axis=0)
+    return 1 / np.where(spread > 0, spread, 1.0)
+
+
+def random_bounds(r, problem):
+    unit, d = units(problem), problem.X.shape[1]
+    lower, upper = np.sort(unit * r.normal(size=(2, d)) * powers(r, -2, 1, 1), axis=0)
+    kind = r.integers(0, 7, d)
+    lower = np.select([kind == 0, kind < 3], [-np.inf, 0.0], lower)
+    upper = np.select([kind == 1, kind == 3, kind == 4], [np.inf, np.inf, lower], upper)
+    return {"lower": lower, "upper": np.maximum(lower, upper)}
+
+
 def extremes(r, problem):
     """Rows, C or gaps of labels far beyond all that is usual, though their squares are numbers."""
     which = r.integers(3)
@@ -324,4 +379,8 @@ KINDS = {
     "given": given,
     "given_kernel": given_kernel,
     "everything": everything,
+    "bounds": bounds,
+    "prior": prior,
+    "lasso": lasso,
+    "conditions": conditions,
 }

@@ -25,7 +25,8 @@ def problem_of(kind, seed):
     """The problem of this kind and seed, with grades for labels."""
     problem = make(kind, seed)
     grades = np.unique(problem.y, return_inverse=True)[1].astype(float) % 5
-    return replace(problem, y=grades, normalize="documents", pair_weight=None, kernel=None)
+    plain = {"pair_weight": None, "kernel": None, "conditions": None}
+    return replace(problem, y=grades, normalize="documents", **plain)
 
 
 def exact_round(problem, ranked):

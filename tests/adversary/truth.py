@@ -9,11 +9,12 @@ taken in rational arithmetic, and lie within `CLOSE` of each other::
 
 A given pair with the margin m stands for one with the margin 1, ``z / m`` in the place of z, and m
 or, for the squared hinge, ``m^2`` times its weight. For a kernel, rows are those of a factor of its
-matrix, and ``|.|^2`` is taken by that matrix.
+matrix, and ``|.|^2`` is taken by that matrix. Other penalties R stand in the place of ``0.5 |w|^2``
+with their conjugates, and with the largest multiple of a that has one (`.penalty`).
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import mul
 
 import numpy as np
@@ -21,9 +22,12 @@ from gmpy2 import context, get_context, is_finite, mpfr, mpq, mpz, sqrt
 from scipy import sparse
 
 from .minimize import minimize
+from .minimize_conditional import minimize_conditional
+from .penalty import ExactPenalty
 from .problems import KERNEL_GAMMA
 
 ONE = mpq(1)
+BEYOND = mpq(10) ** 1000  # the penalty outside of the bounds
 CLOSE = mpq(1, 10**25)
 PRECISIONS = (320, 640, 1280)
 
@@ -208,7 +212,22 @@ class Exact:
             pair.weight * self.phi(1 - (scores[pair.i] - scores[pair.j]) / pair.margin)
             for pair in self.pairs
         )
-        return self.space.squared_norm(w) / 2 + self.C(C) * sum(losses)
+        return self.penalty_at(w) + self.C(C) * sum(losses)
+
+    @cached_property
+    def penalty(self):
+        """That of conditions on weights, or None for ``0.5 |w|^2``."""
+        conditions = self.problem.conditions
+        return None if conditions is None else ExactPenalty(conditions, len(self.space.rows[0]))
+
+    def penalty_at(self, w):
+        if self.penalty is None:
+            return self.space.squared_norm(w) / 2
+        value = self.penalty.value(w)
+        return BEYOND if value is None else value
+
+    def conjugate(self, u):
+        return self.space.squared_norm(u) / 2 if self.penalty is None else self.penalty.conjugate(u)
 
     def phi(self, violation):
         """The loss of a pair by ``1 - z``."""
@@ -219,15 +238,18 @@ class Exact:
     def bound(self, alphas, C=None):
         """D at multipliers of the pairs, which are clipped to where they may be."""
         C, hinge = self.C(C), self.problem.loss == "hinge"
-        value, g = mpq(0), [mpq(0)] * len(self.problem.y)
+        linear, quadratic, g = mpq(0), mpq(0), [mpq(0)] * len(self.problem.y)
         for pair, alpha in zip(self.pairs, alphas, strict=True):
             most = C * pair.weight
             a = max(mpq(alpha), mpq(0))
             a = min(a, most) if hinge else a
-            value += a if hinge else a - a * a / (4 * most)
+            linear += a
+            quadratic += 0 if hinge else a * a / (4 * most)
             g[pair.i] += a / pair.margin
             g[pair.j] -= a / pair.margin
-        return value - self.space.squared_norm(self.space.combination(g)) / 2
+        u = self.space.combination(g)
+        t = ONE if self.penalty is None else self.penalty.reach(u)
+        return t * linear - t * t * quadratic - self.conjugate([t * value for value in u])
 
     def weights(self, alphas):
         """The primal point that multipliers of the pairs stand for."""
@@ -245,15 +267,25 @@ class Exact:
         Uncertified
             If no precision proves one.
         """
+        if self.penalty is not None and self.objective(self.penalty.rest, C) == 0:
+            return mpq(0)
         for precision in PRECISIONS:
             with context(precision=precision):
-                alphas = minimize(self, self.C(C))
-                if not all(map(is_finite, alphas)):  # the precision is too low for the scales
+                alphas, weights = self.solution(C)
+                if not all(map(is_finite, [*alphas, *weights])):  # the precision is too low
                     continue
-                value = self.objective(self.weights(alphas), C)
+                value = self.objective(weights, C)
                 if value - self.bound(alphas, C) <= CLOSE * value:
                     return value
         raise Uncertified(f"no certified optimum for {self.problem} with C={self.C(C)}")
+
+    def solution(self, C):
+        """Multipliers of the pairs, and weights, in the precision of the present context."""
+        if self.penalty is None:
+            alphas = minimize(self, self.C(C))
+            return alphas, self.weights(alphas) if all(map(is_finite, alphas)) else []
+        alphas, weights = minimize_conditional(self, self.C(C), self.penalty)
+        return alphas, self.penalty.nearest(weights) if all(map(is_finite, weights)) else weights
 
     def C(self, C):
         return mpq(float(self.problem.C if C is None else C))
@@ -265,7 +297,9 @@ def optimum(problem, C=None):
 
 
 def digits(value, count=45):
-    """A positive rational number in scientific notation, rounded up."""
+    """A rational number that is not negative in scientific notation, rounded up."""
+    if value == 0:
+        return "0e0"
     exponent = len(str(value.numerator)) - len(str(value.denominator)) - count
     shifted = value / mpq(10) ** exponent
     whole = mpz(-(-shifted.numerator // shifted.denominator))

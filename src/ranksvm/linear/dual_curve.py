@@ -22,7 +22,8 @@ from ..pairs.rounding import ROUNDING
 
 Vector = NDArray[np.float64]
 
-MOST_TRIALS = 40
+MOST_TRIALS = 60
+FAR_LESS = 1 / 64  # where nothing is known of the size of the best multiple
 LITTLE = 1e-15  # that a step still gains, relative to the bound
 
 
@@ -63,8 +64,8 @@ class Conjugate(Protocol):
         """What is taken away from it."""
 
     @property
-    def reach(self) -> Vector:
-        """How large a coordinate may be where it is finite."""
+    def reach(self) -> tuple[Vector, Vector]:
+        """Between what a coordinate has to be where it is finite."""
 
     def conjugate_terms(self, u: Vector) -> ConjugateTerms:
         """Return what each coordinate adds."""
@@ -107,16 +108,23 @@ class DualCurve:
 
     @cached_property
     def _largest(self) -> float:
-        longest = np.abs(self.u) + self.noise
+        (low, high), (below, above) = self.conjugate.reach, self._ends
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            limits = np.where(longest > 0, self.conjugate.reach / longest, np.inf)
+            limits = np.where(below < 0, low / below, np.inf)
+            limits = np.minimum(limits, np.where(above > 0, high / above, np.inf))
         limit = float(limits.min(initial=np.inf)) * (1 - ROUNDING)
         return min(self.ray.largest, limit)
 
     @cached_property
+    def _ends(self) -> tuple[Vector, Vector]:
+        """Between what u is, which a multiple rounds."""
+        noise = self.noise + ROUNDING * np.abs(self.u)
+        return self.u - noise, self.u + noise
+
+    @cached_property
     def _best(self) -> _Trial:
         low, high = 0.0, self._largest
-        best = _Trial(0.0, -np.inf, np.inf, 0.0)
+        best = self._at(0.0)
         step = min(1.0, high)
         for _ in range(MOST_TRIALS):
             trial = self._at(step)
@@ -139,7 +147,9 @@ class DualCurve:
             return step
         if trial.slope > 0 and step >= high and trial.multiple < high < np.inf:
             return high
-        return 2 * max(low, 1.0) if high == np.inf else 0.5 * (low + high)
+        if high == np.inf:
+            return 2 * max(low, 1.0)
+        return 0.5 * (low + high) if low > 0 else FAR_LESS * high
 
     def _at(self, multiple: float) -> _Trial:
         ray = self.ray
@@ -158,7 +168,7 @@ class DualCurve:
 
     def _worst(self, multiple: float) -> ConjugateTerms:
         """Return the terms of what is largest within the noise, with their derivatives by t."""
-        low, high = (self._at_end(multiple, self.u + side * self.noise) for side in (-1.0, 1.0))
+        low, high = (self._at_end(multiple, end) for end in self._ends)
         takes = high.value > low.value
         return ConjugateTerms(*(np.where(takes, b, a) for a, b in zip(low, high, strict=True)))
 

@@ -52,6 +52,9 @@ class Penalty(Protocol):
     def nearest(self, w: Vector) -> Vector:
         """Return w, or where weights may be that is nearest to it."""
 
+    def below(self, value: float) -> Penalty:
+        """Return this with bounds that hold wherever it is at most a value."""
+
     def dual(self, ray: DualRay, u: Vector, noise: Vector) -> Dual:
         """Return the bounds that multiples of a dual point make.
 
@@ -103,6 +106,10 @@ class SquaredNorm:
     def nearest(self, w: Vector) -> Vector:
         """Return w."""
         return w
+
+    def below(self, value: float) -> SquaredNorm:
+        """Return this, without bounds."""
+        return self
 
     def conjugate(self, u: Vector, noise: Vector | float = 0.0) -> float:
         """Return ``0.5 |v|^2`` for the longest v within the noise of u."""
@@ -190,12 +197,12 @@ class ElasticNet:
         return np.clip(w, self.lower, self.upper)
 
     def face(self, w: Vector, towards: Vector) -> Face:
-        """Return the side of the prior where w is, within the bounds."""
+        """Return the side of the prior where w is, or the prior, within the bounds."""
         v = w - self.prior
         side = np.where(v == 0, np.sign(towards - self.prior), np.sign(v))
         kinked = self.lasso > 0
-        low = np.where(kinked & (side > 0), np.maximum(self.prior, self.lower), self.lower)
-        high = np.where(kinked & (side < 0), np.minimum(self.prior, self.upper), self.upper)
+        low = np.where(kinked & (side >= 0), np.maximum(self.prior, self.lower), self.lower)
+        high = np.where(kinked & (side <= 0), np.minimum(self.prior, self.upper), self.upper)
         return Face(self.lasso * side + self.ridge * v, low, high)
 
     def rest(self, size: int) -> Vector:
@@ -228,10 +235,20 @@ class ElasticNet:
         return DualCurve(ray, self, u, noise)
 
     @property
-    def reach(self) -> Vector:
-        """How large a coordinate of u may be for R*(u) to be finite."""
-        is_bounded = (self.ridge > 0) | (np.isfinite(self.lower) & np.isfinite(self.upper))
-        return np.where(is_bounded, np.inf, self.lasso)
+    def reach(self) -> tuple[Vector, Vector]:
+        """Between what a coordinate of u has to be for R*(u) to be finite."""
+        low = np.where((self.ridge > 0) | np.isfinite(self.lower), -np.inf, -self.lasso)
+        high = np.where((self.ridge > 0) | np.isfinite(self.upper), np.inf, self.lasso)
+        return low, high
+
+    def below(self, value: float) -> ElasticNet:
+        """Return this with bounds that hold wherever it is at most a value."""
+        left = max(value - self.constant, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            reach = 2 * left / (self.lasso + np.sqrt(self.lasso**2 + 2 * left * self.ridge))
+        reach = np.where(np.isnan(reach), np.inf, reach)
+        lower = np.maximum(self.lower, self.prior - reach)
+        return replace(self, lower=lower, upper=np.minimum(self.upper, self.prior + reach))
 
     def gap(self, w: Vector, u: Vector) -> float:
         """Return ``R(w) + R*(u) - w'u``, never negative, without cancellation.

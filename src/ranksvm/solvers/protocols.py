@@ -66,6 +66,9 @@ class Separable(Protocol):
     def nearest(self, w: Vector) -> Vector:
         """Return w, or where weights may be that is nearest to it."""
 
+    def below(self, value: float) -> Separable:
+        """Return this with bounds that hold wherever it is at most a value."""
+
 
 class Remembered(Protocol):
     """What is to be known of an objective at given weights when solvers are elsewhere."""
@@ -184,6 +187,9 @@ class Evaluation(Point, Protocol):
 
     def hessian_of_loss(self, dtype: type[np.floating]) -> NDArray[np.float64]:
         """Return the Hessian without that of the penalty; `dtype` is precise enough."""
+
+    def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
+        """Return the same as it was formed for a problem nearby; None if none is kept."""
 
 
 class Trial(Protocol[P_co]):

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
+from .newton import ORDER, is_gain
 from .protocols import Evaluation, Objective, Separable, Trial
 from .result import Progress, SolverResult, Status
 from .separable_quadratic import SeparableQuadratic
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
+
+DAMPING = 1e-9  # of the diagonal of the Hessian
+FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not hold weights there
 
 
 def proximal_newton(
@@ -44,33 +48,96 @@ def proximal_newton(
     """
     progress = progress or Progress()
     progress.begin("proximal_newton", objective)
-    penalty = objective.penalty
-    continuation = Continuation()
+    continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    start = objective.resumed().evaluate(penalty.nearest(w0), dtype)
+    start = objective.resumed().evaluate(objective.penalty.nearest(w0), dtype)
     current = continuation.start(start, progress.lower_bound)
     status = progress.record(current, 0.0)
+    if status is None:
+        current, status = _by_last_hessian(objective, current, progress)
     trial: Trial[Evaluation] | None = None
+    fall = 1.0  # of the distance, in the last step
     while status is None:
-        current = continuation.refine(current, progress.target)
-        before = current.distance
-        end = proximal_step(current, penalty, dtype)
+        refined = continuation.refine(current, progress.target, trial)
+        foresees = refined is not current and trial is not None
+        model = current.foreseen(continuation.ratio) if foresees else refined
+        current, before = refined, refined.distance
+        end = proximal_step(model, objective.penalty, dtype)
         progress.n_products += 1
-        line = current.towards(end - current.weights, dtype, end=end)
-        trial, n_trials = line_search(line, longest=1.0)
-        progress.n_evaluations += n_trials
+        goes_on = current.smoothing + before * fall**ORDER > progress.target
+        trial = _search(objective, current, end, progress, dtype if goes_on else None)
         if trial is not None:
-            current = trial.evaluation
+            current = _settled(trial, end, objective.penalty, progress)
+            fall = min(1.0, current.distance / before) if before > 0 else 1.0
             status = progress.record(current, trial.step)
-        elif dtype is np.float64:
+        elif dtype is np.float64 and not foresees:
             status = Status.STALLED
-        if trial is None or (trial.step > 0.5 and current.distance > 0.1 * before):
+        little = trial is not None and trial.step > 0.5 and current.distance > 0.1 * before
+        if trial is None or (little and not foresees):
             dtype = np.float64
     return progress.result(status)
 
 
 def proximal_step(evaluation: Evaluation, penalty: Separable, dtype: type[np.floating]) -> Vector:
     """Return the weights that minimise the model of the loss, and the penalty."""
-    hessian = evaluation.hessian_of_loss(dtype)
-    model = SeparableQuadratic(hessian, evaluation.slope_of_loss, evaluation.weights, penalty)
-    return model.minimizer()
+    return _minimizer(evaluation, penalty, evaluation.hessian_of_loss(dtype))
+
+
+def _minimizer(evaluation: Evaluation, penalty: Separable, hessian: NDArray[np.float64]) -> Vector:
+    """Return it for a Hessian that need not be definite: it is damped.
+
+    Nor need the penalty be curved, whose value at the optimum is at most all that is here.
+    """
+    hessian[np.diag_indices_from(hessian)] *= 1 + DAMPING
+    within = penalty.below(FURTHER * evaluation.value)
+    weights = evaluation.weights
+    return SeparableQuadratic(hessian, evaluation.slope_of_loss, weights, within).minimizer()
+
+
+def _by_last_hessian(
+    objective: Objective, current: Evaluation, progress: Progress
+) -> tuple[Evaluation, Status | None]:
+    """Step by the Hessian of a problem nearby, if one is kept, as long as that serves."""
+    status, serves = None, True
+    while status is None and serves and not current.smoothing > 0:
+        hessian = current.last_hessian_of_loss()
+        if hessian is None:
+            break
+        end = _minimizer(current, objective.penalty, hessian)
+        trial = _search(objective, current, end, progress)
+        if trial is None:
+            break
+        serves = is_gain(current, trial.evaluation)
+        current = trial.evaluation
+        status = progress.record(current, trial.step)
+    return current, status
+
+
+def _search(
+    objective: Objective,
+    current: Evaluation,
+    end: Vector,
+    progress: Progress,
+    dtype: type[np.floating] | None = None,
+) -> Trial[Evaluation] | None:
+    """Search between here and the end of a step."""
+    line = current.towards(end - current.weights, dtype, end=end)
+    trial, n_trials = line_search(line, longest=1.0)
+    progress.n_evaluations += n_trials
+    return trial
+
+
+def _settled(
+    trial: Trial[Evaluation], end: Vector, penalty: Separable, progress: Progress
+) -> Evaluation:
+    """Return where a search ended, with the weights that the step takes to kinks and bounds there.
+
+    Unless that takes the value up, where the step was cut short.
+    """
+    face, there = penalty.face(end, end), trial.evaluation
+    settled = np.where((face.low < end) & (end < face.high), there.weights, end)
+    if np.array_equal(settled, there.weights):
+        return there
+    progress.n_evaluations += 1
+    at_kinks = there.towards(settled - there.weights, end=settled).trial(1.0).evaluation
+    return at_kinks if at_kinks.value <= there.value else there

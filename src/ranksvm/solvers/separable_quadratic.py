@@ -4,27 +4,43 @@
 
     m(x) = g'(x - w) + (x - w)'A (x - w) / 2 + R(x)
 
-Two steps take turns. A proximal one, of each coordinate by itself and as far as m falls along it,
-says which coordinates leave their kinks and bounds, and for which side. A Newton step then solves
-for these and all that are at none; it ends where coordinates reach the ends of their sides, or is
-cut off there, whichever brings m down further. Faces change a few times, and on the last one the
-Newton step is exact.
+A primal-dual active set method (Hintermueller, Ito and Kunisch 2003) finds it: each coordinate is
+held at a kink or bound, or is free on one side of it. A Newton step solves for the free ones. Those
+that it leads beyond the ends of their sides are held there next, and those held whose slope leads
+away are set free. Both change all at once, so that a few rounds do for any number of coordinates;
+and when none changes, the Newton step has led to the minimum, whatever the scales are.
+
+Where coordinates are strongly coupled, rounds can go in circles. A descent then does the rest: of
+a proximal step, coordinate by coordinate, and of the Newton step as far as sides go, whichever
+brings m down further.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import cached_property
 from .cholesky import ScaledCholesky
-from .protocols import Separable
+from .protocols import Face, Separable
 
 Vector = NDArray[np.float64]
 
-MOST_STEPS = 100
+MOST_ROUNDS, MOST_STEPS = 30, 100
+TINY = 1e-200  # steps are finite where nothing curves
 ENOUGH = 1e-16  # of what the first step foresees to gain
+
+
+class _Corner(NamedTuple):
+    """A point, the slope of the quadratic function there, and which coordinates are free."""
+
+    x: Vector
+    slope: Vector
+    face: Face
+    is_free: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +66,33 @@ class SeparableQuadratic:
 
     def minimizer(self) -> Vector:
         """Return the x of least m(x)."""
-        x, slope, step = self.weights, self.gradient, self._steps
+        x, is_exact = self._active_set()
+        return x if is_exact else self._descent(x)
+
+    def _active_set(self) -> tuple[Vector, bool]:
+        """Return the minimum and True; or the better of where it began and ended, and False."""
+        towards = self._proximal(self.weights, self.gradient)
+        corner = self._corner(self.weights, self.gradient, towards)
+        for _ in range(MOST_ROUNDS):
+            y = self._newton(corner)
+            if y is None:
+                break
+            held = np.clip(y, corner.face.low, corner.face.high)
+            slope = corner.slope + self.hessian @ (y - corner.x)
+            towards = np.where(corner.is_free, held, self._proximal(y, slope))
+            if np.array_equal(towards, y):
+                return y, True
+            slope = slope + self.hessian @ (held - y)
+            corner = self._corner(held, slope, towards)
+        is_lower = self._rise(self.weights, corner.x, self.gradient) < 0
+        return corner.x if is_lower else self.weights, False
+
+    def _descent(self, x: Vector) -> Vector:
+        """Return the minimum, or what steps that bring m down have come to."""
+        slope = self.gradient + self.hessian @ (x - self.weights)
         most = 0.0
         for _ in range(MOST_STEPS):
-            z = self.penalty.proximal(x - step * slope, step)
+            z = self._proximal(x, slope)
             to_gain = self._foreseen(x, z, slope)
             most = max(most, to_gain)
             if not to_gain > ENOUGH * most:
@@ -66,11 +105,34 @@ class SeparableQuadratic:
             x = best
         return x
 
-    @property
+    @cached_property
     def _steps(self) -> Vector:
         diagonal = np.diag(self.hessian)
-        least = np.finfo(np.float64).eps * max(float(diagonal.max(initial=0.0)), 1e-300)
-        return 1 / np.maximum(diagonal, least)
+        least = np.finfo(np.float64).eps * float(diagonal.max(initial=0.0))
+        return 1 / np.maximum(diagonal, max(least, TINY))
+
+    def _proximal(self, x: Vector, slope: Vector) -> Vector:
+        """Return the step from x that looks at each coordinate by itself."""
+        return self.penalty.proximal(x - self._steps * slope, self._steps)
+
+    def _corner(self, x: Vector, slope: Vector, towards: Vector) -> _Corner:
+        face = self.penalty.face(x, towards)
+        return _Corner(x, slope, face, (towards != x) | ((face.low < x) & (x < face.high)))
+
+    def _newton(self, corner: _Corner) -> Vector | None:
+        """Return where the free coordinates are to be, whatever their sides; None if none can."""
+        x, slope, face, is_free = corner
+        free = np.flatnonzero(is_free)
+        y = x.copy()
+        if not len(free):
+            return y
+        hessian = self.hessian[np.ix_(free, free)]
+        hessian[np.diag_indices_from(hessian)] += self.penalty.curvature(x)[free]
+        factor = ScaledCholesky.of(hessian)
+        if factor is None:
+            return None
+        y[free] -= factor.solve((slope + face.gradient)[free])
+        return y
 
     def _foreseen(self, x: Vector, z: Vector, slope: Vector) -> float:
         """Return what the way to z gains to first order."""
@@ -94,18 +156,11 @@ class SeparableQuadratic:
 
         That is each coordinate to its end, and all to where the first comes to its end.
         """
-        face = self.penalty.face(x, z)
-        is_free = (z != x) | ((x > face.low) & (x < face.high))
-        free = np.flatnonzero(is_free)
-        if not len(free):
+        corner = self._corner(x, slope, z)
+        y = self._newton(corner)
+        if y is None:
             return []
-        hessian = self.hessian[np.ix_(free, free)]
-        hessian[np.diag_indices_from(hessian)] += self.penalty.curvature(x)[free]
-        factor = ScaledCholesky.of(hessian)
-        if factor is None:
-            return []
-        p = np.zeros_like(x)
-        p[free] = factor.solve(-(slope + face.gradient)[free])
+        face, p = corner.face, y - x
         room = self._room(x, p, face.low, face.high)
         return [np.clip(x + share * p, face.low, face.high) for share in (1.0, room)]
 
