@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, read_rows
+from .data import add_data, read_rows
+from .options import Input, Output, add_common
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,7 @@ def add_command(commands: Any) -> None:
     )
     explain.set_defaults(run=_explain, parser=explain)
     explain.add_argument("model", type=Input, metavar="MODEL", help="model file of any form")
-    explain.add_argument("data", type=Input, metavar="DATA", help="SVMlight file")
+    add_data(explain, several=False)
     explain.add_argument(
         "--query", metavar="Q", help="which query; the first by default, or all rows without qids"
     )

@@ -76,7 +76,7 @@ def add_convert(commands: Any) -> None:
         "--check",
         type=Input,
         metavar="DATA",
-        help="an SVMlight file: say how many pairs of its rows single precision ranks otherwise",
+        help="rows of any kind: say how many pairs of its rows single precision ranks otherwise",
     )
     convert.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
@@ -230,11 +230,13 @@ def _export(args: argparse.Namespace) -> None:
 
 
 def _rows_of(args: argparse.Namespace, model: Model) -> SvmlightFile:
-    from ..files.svmlight import read_svmlight
+    from ..jobs.data import Reading, read_data
     from ..jobs.rows import require_fit
 
     from_zero = model.training.get("zero_based") is True
-    rows = read_svmlight(args.check, zero_based=from_zero or "auto")
+    names = model.feature_names
+    reading = Reading(of_model=names, labelled=False, zero_based=from_zero or "auto", note=_say)
+    rows = read_data(args.check, reading)
     require_fit(rows, model, _say)
     return rows
 

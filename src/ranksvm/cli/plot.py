@@ -75,7 +75,7 @@ def _add_importance(kinds: Any) -> None:
     shows = "what a ranking loses without each feature of a linear model"
     parser = _add(kinds, "importance", _importance, shows)
     parser.add_argument("model", type=Input, metavar="MODEL")
-    _add_data(parser)
+    add_data(parser, several=False)
     _add_out(parser)
     parser.add_argument(
         "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"

@@ -43,7 +43,7 @@ def naming(rows: SvmlightFile) -> dict[str, Any]:
 
 def feature_names(rows: SvmlightFile) -> FeatureNames:
     """Return how the features of rows are called."""
-    return FeatureNames(rows.n_features, None, 0 if rows.zero_based else 1, rows.name)
+    return FeatureNames(rows.n_features, rows.feature_names, 0 if rows.zero_based else 1, rows.name)
 
 
 def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
