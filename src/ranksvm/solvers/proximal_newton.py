@@ -14,7 +14,7 @@ from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
-DAMPING = 1e-9  # of the diagonal of the Hessian
+DAMPING = 1e-12  # of the diagonal of the Hessian
 FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not hold weights there
 
 
