@@ -17,6 +17,7 @@ brings m down further.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -95,15 +96,24 @@ class SeparableQuadratic:
             most = max(most, to_gain)
             if not to_gain > ENOUGH * most:
                 break
-            strongest = np.argmax((z - x) ** 2 / self._steps)
-            alone = x.copy()
-            alone[strongest] = z[strongest]
-            lower = self._lower(x, slope, z)
-            lower = self._lower(x, slope, alone) if lower is None else lower
+            ways = (self._lower(x, slope, towards) for towards in self._ways(x, z))
+            lower = next((there for there in ways if there is not None), None)
             if lower is None:
                 break
             x = lower
         return x
+
+    def _ways(self, x: Vector, z: Vector) -> Iterator[Vector]:
+        """Yield which coordinates to set free: all that gain, none, that which gains most.
+
+        The last leads down for sure where the free ones are at their least.
+        """
+        yield z
+        yield x
+        alone = x.copy()
+        strongest = np.argmax((z - x) ** 2 / self._steps)
+        alone[strongest] = z[strongest]
+        yield alone
 
     def _lower(self, x: Vector, slope: Vector, towards: Vector) -> Vector | None:
         """Return the least m where others are held than set free; None if it is not below x."""
@@ -111,10 +121,8 @@ class SeparableQuadratic:
         for _ in range(MOST_STEPS):
             corner = self._corner(x, x_slope, towards)
             y = self._newton(corner)
-            if y is None:
-                candidates = [self._between(x, towards, x_slope)]
-            else:
-                candidates = self._as_far(x, y, corner.face)
+            candidates = [self._between(x, towards, x_slope)]
+            candidates += [] if y is None else self._as_far(x, y, corner.face)
             best = min(candidates, key=lambda there: self._rise(x, there, x_slope))
             if not self._rise(x, best, x_slope) < 0:
                 break
