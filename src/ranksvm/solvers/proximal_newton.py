@@ -14,7 +14,8 @@ from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
-DAMPING = 1e-9  # of the diagonal of the Hessian
+DAMPING = 1e-12  # of the diagonal of the Hessian
+ACCURATE = 0.01  # a search
 FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not hold weights there
 
 
@@ -120,9 +121,16 @@ def _search(
     progress: Progress,
     dtype: type[np.floating] | None = None,
 ) -> Trial[Evaluation] | None:
-    """Search between here and the end of a step."""
+    """Search between here and the end of a step.
+
+    Where slopes all but jump, a small one may lie far up; then search more accurately.
+    """
     line = current.towards(end - current.weights, dtype, end=end)
+    most = current.value + current.smoothing
     trial, n_trials = line_search(line, longest=1.0)
+    if trial is not None and trial.evaluation.value > most:
+        trial, n_more = line_search(line, accuracy=ACCURATE, longest=1.0)
+        n_trials += n_more
     progress.n_evaluations += n_trials
     return trial
 

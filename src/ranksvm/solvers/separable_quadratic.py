@@ -17,6 +17,7 @@ brings m down further.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,32 +79,62 @@ class SeparableQuadratic:
             if y is None:
                 break
             held = np.clip(y, corner.face.low, corner.face.high)
-            slope = corner.slope + self.hessian @ (y - corner.x)
-            towards = np.where(corner.is_free, held, self._proximal(y, slope))
+            towards = np.where(corner.is_free, held, self._proximal(y, self._slope(y)))
             if np.array_equal(towards, y):
                 return y, True
-            slope = slope + self.hessian @ (held - y)
-            corner = self._corner(held, slope, towards)
+            corner = self._corner(held, self._slope(held), towards)
         is_lower = self._rise(self.weights, corner.x, self.gradient) < 0
         return corner.x if is_lower else self.weights, False
 
     def _descent(self, x: Vector) -> Vector:
         """Return the minimum, or what steps that bring m down have come to."""
-        slope = self.gradient + self.hessian @ (x - self.weights)
         most = 0.0
         for _ in range(MOST_STEPS):
+            slope = self._slope(x)
             z = self._proximal(x, slope)
             to_gain = self._foreseen(x, z, slope)
             most = max(most, to_gain)
             if not to_gain > ENOUGH * most:
                 break
-            candidates = [self._between(x, z, slope), *self._on_face(x, z, slope)]
-            best = min(candidates, key=lambda there: self._rise(x, there, slope))
-            if np.array_equal(best, x):
+            ways = (self._lower(x, slope, towards) for towards in self._ways(x, z))
+            lower = next((there for there in ways if there is not None), None)
+            if lower is None:
                 break
-            slope = slope + self.hessian @ (best - x)
-            x = best
+            x = lower
         return x
+
+    def _ways(self, x: Vector, z: Vector) -> Iterator[Vector]:
+        """Yield which coordinates to set free: all that gain, none, that which gains most.
+
+        The last leads down for sure where the free ones are at their least.
+        """
+        yield z
+        yield x
+        alone = x.copy()
+        strongest = np.argmax((z - x) ** 2 / self._steps)
+        alone[strongest] = z[strongest]
+        yield alone
+
+    def _lower(self, x: Vector, slope: Vector, towards: Vector) -> Vector | None:
+        """Return the least m where others are held than set free; None if it is not below x."""
+        start, x_slope = x, slope
+        for _ in range(MOST_STEPS):
+            corner = self._corner(x, x_slope, towards)
+            y = self._newton(corner)
+            candidates = [self._between(x, towards, x_slope)]
+            candidates += [] if y is None else self._as_far(x, y, corner.face)
+            best = min(candidates, key=lambda there: self._rise(x, there, x_slope))
+            if not self._rise(x, best, x_slope) < 0:
+                break
+            x, towards = best, best
+            if y is None or np.array_equal(best, y):
+                break
+            x_slope = self._slope(x)
+        return None if x is start else x
+
+    def _slope(self, x: Vector) -> Vector:
+        """Return that of the quadratic function."""
+        return self.gradient + self.hessian @ (x - self.weights)
 
     @cached_property
     def _steps(self) -> Vector:
@@ -151,22 +182,12 @@ class SeparableQuadratic:
         share = self._foreseen(x, z, slope) / curved if curved > 0 else 1.0
         return z if share >= 1 else x + share * d
 
-    def _on_face(self, x: Vector, z: Vector, slope: Vector) -> list[Vector]:
-        """Return where the Newton step on the free coordinates leads, as far as sides go.
-
-        That is each coordinate to its end, and all to where the first comes to its end.
-        """
-        corner = self._corner(x, slope, z)
-        y = self._newton(corner)
-        if y is None:
-            return []
-        face, p = corner.face, y - x
-        room = self._room(x, p, face.low, face.high)
-        return [np.clip(x + share * p, face.low, face.high) for share in (1.0, room)]
-
     @staticmethod
-    def _room(x: Vector, p: Vector, low: Vector, high: Vector) -> float:
-        """Return how much of a step all coordinates can take."""
-        end = np.where(p > 0, high, low)
+    def _as_far(x: Vector, y: Vector, face: Face) -> list[Vector]:
+        """Return y with each coordinate taken to its end, and where the first comes to its end."""
+        p = y - x
+        end = np.where(p > 0, face.high, face.low)
         room = np.divide(end - x, p, out=np.full_like(p, np.inf), where=p != 0)
-        return min(1.0, float(room.min(initial=np.inf)))
+        share = min(1.0, float(room.min(initial=np.inf)))
+        first = np.where(room <= share, end, x + share * p)
+        return [np.clip(there, face.low, face.high) for there in (y, first)]
