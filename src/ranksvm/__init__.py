@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import metrics as metrics
     from . import plots as plots
+    from .disk.data import open_data as open_data
+    from .disk.packing import pack as pack
     from .estimators.convergence import ConvergenceWarning as ConvergenceWarning
     from .estimators.grid import ranksvm_grid as ranksvm_grid
     from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -61,6 +63,8 @@ _HOMES = {
     "evaluate": "metrics",
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
+    "open_data": "disk.data",
+    "pack": "disk.packing",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "ranksvm_grid": "estimators.grid",
