@@ -196,6 +196,7 @@ def _number_of_folds(args: argparse.Namespace) -> int | str:
 
 def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> FoldedRows:
     """Return the rows with the preferences that the options ask for, to be shared out to folds."""
+    from ..jobs.rows import labelled_preferences
     from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
     from ..selection.given_rows import FoldedPairs, GivenRows
@@ -205,7 +206,7 @@ def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> Fo
     if isinstance(preferences, GivenPreferences):
         return (FoldedPairs if args.folds == "pairs" else GivenRows)(X, preferences)
     if preferences is None:
-        preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
+        preferences = labelled_preferences(data)
     assert isinstance(preferences, Preferences)
     return TrainingRows(X, preferences)
 

@@ -333,22 +333,32 @@ def read_rows(
     rank: bool = True,
 ) -> SvmlightFile:
     """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
-    from ..files.svmlight import read_svmlight
     from ..jobs.rows import one_ranking, require_fit
-    from ..threads import resolve_threads
 
-    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
-    rows = read_svmlight(
-        args.data,
-        zero_based=from_zero or "auto",
-        comments=comments,
-        n_threads=resolve_threads(args.threads),
-    )
+    rows = _rows_of(args, model, comments)
     if model is not None:
         require_fit(rows, model, lambda note: say(args, note))
     if rank and rows.qid is None and getattr(args, "pairs", None) is None:
         say(args, one_ranking(rows.name))
     return rows
+
+
+def _rows_of(args: argparse.Namespace, model: Model | None, comments: bool) -> SvmlightFile:
+    from ..disk.folder import is_packed
+    from ..files.svmlight import read_svmlight
+    from ..threads import resolve_threads
+
+    if is_packed(args.data):
+        from ..disk.rows import open_rows
+
+        return open_rows(args.data)
+    from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
+    return read_svmlight(
+        args.data,
+        zero_based=from_zero or "auto",
+        comments=comments,
+        n_threads=resolve_threads(args.threads),
+    )
 
 
 def read_runs(

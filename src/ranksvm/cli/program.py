@@ -227,6 +227,7 @@ def _run_config(args: argparse.Namespace) -> None:
 _COMMANDS: dict[str, Callable[[Any], None]] = {
     "train": _add_train,
     "predict": _add_predict,
+    "pack": _adder("pack"),
     "evaluate": _adder("evaluate"),
     "run": _add_run,
     "cv": _adder("cv"),

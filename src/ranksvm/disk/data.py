@@ -21,6 +21,7 @@ from ..pairs.queries import QueryGroups
 from ..pairs.weights import per_query_weight, row_weights
 from .arrays import map_array
 from .meta import Meta
+from .sources import Source
 
 Vector = NDArray[np.float64]
 
@@ -92,6 +93,11 @@ class PackedData:
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features."""
         return self._meta.feature_names
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files that were packed, as they were then."""
+        return self._meta.sources
 
     @property
     def n_nonzero(self) -> int:
@@ -186,7 +192,7 @@ class PackedData:
 
     def warn_of_changed_sources(self, stacklevel: int = 2) -> None:
         """Warn if a file that was packed is no longer what it was."""
-        changed = [source.name for source in self._meta.sources if source.has_changed]
+        changed = [source.name for source in self.sources if source.has_changed]
         if changed:
             others = f" and {len(changed) - 1} other files" if len(changed) > 1 else ""
             warnings.warn(
@@ -195,12 +201,20 @@ class PackedData:
                 stacklevel=stacklevel,
             )
 
-    def __repr__(self) -> str:
+    @property
+    def description(self) -> str:
+        """What there is, in a line."""
         n, d = self.shape
-        return (
-            f"PackedData({self.path!r}: {n} x {d}, {self._meta.layout} {self._meta.dtype}, "
-            f"{self.n_queries} queries)"
-        )
+        kind = f"{self._meta.layout} {self._meta.dtype}"
+        return f"{n} rows, {d} features, {self.n_queries} queries; {kind}, {self.nbytes} bytes"
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes of arrays are mapped."""
+        return sum(size for _, size, _ in self._seen.values())
+
+    def __repr__(self) -> str:
+        return f"PackedData({self.path!r}: {self.description})"
 
 
 def open_data(path: str | os.PathLike[str]) -> PackedData:

@@ -168,6 +168,11 @@ class Packer:
         self._queries = QueryLog(folder)
         self._has_queries: bool | None = None
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows so far."""
+        return self._labels.n_rows
+
     def append(
         self,
         features: NDArray[Any] | SparseBlock,
@@ -206,7 +211,7 @@ class Packer:
         n_threads: int = 1,
     ) -> None:
         """Bring everything to the form that it is to have, and close the files."""
-        n_rows = self._labels.n_rows
+        n_rows = self.n_rows
         if n_rows == 0 or self._features.n_features == 0:
             lacking = "rows" if n_rows == 0 else "features"
             raise ValueError(f"there are no {lacking} to pack")

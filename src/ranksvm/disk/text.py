@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ def pack_svmlight(
     dtype: DTypeLike = np.float64,
     zero_based: bool = False,
     n_threads: int | None = None,
+    note: Callable[[str], object] | None = None,
 ) -> PackedData:
     """Write the rows of SVMlight files, one file after the other, to a folder; see `pack`.
 
@@ -41,6 +42,8 @@ def pack_svmlight(
         Whether indices count from zero in all files. Otherwise they do if some value at index 0 is
         not zero.
     n_threads : int, optional
+    note : callable, optional
+        Called with how far the reading is.
 
     Returns
     -------
@@ -61,6 +64,8 @@ def pack_svmlight(
             packer.append(
                 _features(block), block.n_features, block.labels, block.queries, block.cost
             )
+            if note is not None:
+                note(f"{packer.n_rows} rows")
         for source in sources:
             source.require_unchanged()
         packer.finish(sources=sources, n_threads=threads)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import library_of
-from ..arrays.placement import design_matrix
+from ..disk.data import PackedData
 from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.linear import LinearModel
 from .certified_ranker import CertifiedRanker
+from .packed_data import check_packed, matrix_of, unchanged
 
 Vector = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ class LinearRanker(CertifiedRanker):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or PackedData
             A data frame may have the column of query ids, or not. Arrays of Torch and CuPy are
             scored where they are.
 
@@ -47,8 +48,9 @@ class LinearRanker(CertifiedRanker):
         array of shape (n_samples,), float64
             Of Torch or CuPy, on the device of X, if X is; else of NumPy.
         """
-        rows = design_matrix(self._features(X), spare=IN_SCORING)
-        return rows.dot(self.weights_.at(rows.columns))
+        with unchanged(X):
+            rows = matrix_of(self._features(X), spare=IN_SCORING)
+            return rows.dot(self.weights_.at(rows.columns))
 
     def to_model(self) -> LinearModel:
         """Return the weights and how they came about, as `save_model` writes them.
@@ -61,6 +63,9 @@ class LinearRanker(CertifiedRanker):
         return LinearModel(self.weights_, **facts)
 
     def _features(self, X: Any) -> Any:
+        if isinstance(X, PackedData):
+            check_is_fitted(self, "n_queries_")
+            return check_packed(self, X, reset=False)
         if library_of(X) is None:
             return super()._features(X)
         from .device_rows import check_rows

@@ -14,12 +14,11 @@ from ..linear.training import Fit
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
 from ..pairs.given import AnyPreferences
-from ..pairs.preferences import Preferences
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .features import PreparedRows
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of
+from .rows import Vector, factors_of, labelled_preferences, n_nonzero_of, require_unchanged
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -73,7 +72,7 @@ def train_on_rows(
     fit: Fit
     model: Model
     if preferences is None:
-        preferences = Preferences.from_labels(rows.labels, rows.qid, rows.cost)
+        preferences = labelled_preferences(rows)
     prepared = PreparedRows(rows) if prepared is None else prepared
     if kernel is None:
         fit, model = _train_linear(prepared, preferences, parameters, device, callback)
@@ -82,6 +81,7 @@ def train_on_rows(
         fit, model = _train_kernel(
             rows, preferences, parameters, factors, kernel, max_memory, callback, note
         )
+    require_unchanged(rows)
     warn_unless_converged(fit.shortfall)
     described = {**vars(parameters), **prepared.parameters}
     return fit, replace(model, parameters=described, training=_training_of(fit, rows))
@@ -141,7 +141,7 @@ def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
         "n_pairs": fit.n_pairs,
         "data": rows.name,
         "zero_based": rows.zero_based,
-        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
+        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid, n_nonzero_of(rows)),
     }
 
 
