@@ -55,7 +55,7 @@ class Reader {
 
   void feed(std::string_view text);  // throws SyntaxError
   Rows<T> finish();                  // throws SyntaxError; ends the use of this object
-  Rows<T> take();                    // the rows so far, which the next ones follow; at least as wide
+  Rows<T> take();  // the rows so far, which the next ones follow; at least as wide
 
  private:
   void parse(std::string_view lines);

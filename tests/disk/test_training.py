@@ -114,7 +114,7 @@ def test_arrays_are_mapped(tmp_path):
     data = pack(in_blocks(X, y, qid), tmp_path / "d")
     assert not data.X.flags.writeable
     assert not data.X.flags.owndata
-    assert repr(data).endswith("300 rows, 9 features, 25 queries; dense float64, 27392 bytes)")
+    assert repr(data).endswith("300 rows, 9 features, 25 queries; dense float64, 27.4 kB)")
 
 
 def test_data_that_change_under_training_are_refused(tmp_path, monkeypatch):

@@ -349,8 +349,13 @@ def _rows_of(args: argparse.Namespace, model: Model | None, comments: bool) -> S
     from ..threads import resolve_threads
 
     if is_packed(args.data):
+        from .. import _core
         from ..disk.rows import open_rows
 
+        _core.end_bus_errors_with(
+            f"ranksvm: error: a file of {args.data} was cut off while it was in use; start again "
+            "when nobody writes there\n"
+        )
         return open_rows(args.data)
     from_zero = args.zero_based or (model is not None and model.training.get("zero_based") is True)
     return read_svmlight(

@@ -142,6 +142,7 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from ..files.atomic import check_output
     from ..files.model import save_model
+    from ..jobs.rows import bytes_of_pass
     from ..jobs.training import summary, train_on_rows
     from ..progress import IterationTable, WorkNotes
 
@@ -165,7 +166,7 @@ def _train(args: argparse.Namespace) -> None:
         prepared=_prepared(args, rows, kernel),
         device=args.device,
         max_memory=args.max_memory,
-        callback=IterationTable() if shown else None,
+        callback=IterationTable(n_bytes=bytes_of_pass(rows)) if shown else None,
         note=WorkNotes() if shown else None,
     )
     save_model(model, args.model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import warnings
 from typing import Any
 
 import numpy as np
@@ -121,8 +122,10 @@ def _check_header(file: Any, path: str, dtype: np.dtype[Any], shape: tuple[int, 
         version = np.lib.format.read_magic(file)
         if version != (1, 0):
             raise ValueError(f"version {version} of the format is not read")
-        found, fortran, of_type = np.lib.format.read_array_header_1_0(file)
-    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found, fortran, of_type = np.lib.format.read_array_header_1_0(file)
+    except Exception as error:  # whatever the parser of a hostile header raises
         reason = str(error).split("\n")[0]
         raise DataError(f"{path} is no array of NumPy: {reason}") from None
     if found != shape:

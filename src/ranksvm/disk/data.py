@@ -158,7 +158,7 @@ class PackedData:
     def ids(self) -> NDArray[Any] | None:
         """The query id of each row, as the files had it: whole numbers, or texts."""
         names = self.query_names
-        return self.qid if names is None or self.qid is None else np.array(names)[self.qid]
+        return self.qid if names is None else np.repeat(names, np.diff(self.query_indptr))
 
     def design_matrix(self, spare: int = IN_TRAINING) -> DesignMatrix:
         """View X as training reads it; `spare` as for `DesignMatrix.from_array`."""
@@ -206,12 +206,17 @@ class PackedData:
         """What there is, in a line."""
         n, d = self.shape
         kind = f"{self._meta.layout} {self._meta.dtype}"
-        return f"{n} rows, {d} features, {self.n_queries} queries; {kind}, {self.nbytes} bytes"
+        return f"{n} rows, {d} features, {self.n_queries} queries; {kind}, {_size(self.nbytes)}"
 
     @property
     def nbytes(self) -> int:
-        """How many bytes of arrays are mapped."""
+        """How many bytes of files are mapped."""
         return sum(size for _, size, _ in self._seen.values())
+
+    @property
+    def bytes_of_X(self) -> int:
+        """How many bytes a pass over X reads."""
+        return sum(array.nbytes for array in self._arrays)
 
     def __repr__(self) -> str:
         return f"PackedData({self.path!r}: {self.description})"
@@ -244,6 +249,15 @@ def open_data(path: str | os.PathLike[str]) -> PackedData:
     data = PackedData(name, Meta.read(name))
     data.warn_of_changed_sources(stacklevel=3)
     return data
+
+
+def _size(n_bytes: float) -> str:
+    """Return a number of bytes for people."""
+    units = ["bytes", "kB", "MB", "GB", "TB"]
+    while n_bytes >= 1000 and len(units) > 1:
+        n_bytes /= 1000
+        units.pop(0)
+    return f"{n_bytes:.3g} {units[0]}"
 
 
 def _state(path: str) -> tuple[int, int, int]:

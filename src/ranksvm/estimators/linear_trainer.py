@@ -11,7 +11,7 @@ from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
-from .packed_data import matrix_of, unchanged
+from .packed_data import bytes_of_pass, matrix_of, unchanged
 
 
 class LinearTrainer(LinearRanker):
@@ -36,7 +36,7 @@ class LinearTrainer(LinearRanker):
                 preferences,
                 parameters,
                 w0=w0,
-                callback=IterationTable() if self.verbose else None,
+                callback=IterationTable(n_bytes=bytes_of_pass(X)) if self.verbose else None,
                 judge=judge,
             )
         if self.verbose and fit.advice is not None:

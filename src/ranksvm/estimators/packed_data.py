@@ -47,6 +47,11 @@ def host_matrix(X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
     return DesignMatrix.from_array(X, spare)
 
 
+def bytes_of_pass(X: Any) -> int | None:
+    """Return what a pass over packed data reads; None of others, which are in memory."""
+    return X.bytes_of_X if isinstance(X, PackedData) else None
+
+
 @contextmanager
 def unchanged(X: Any) -> Iterator[None]:
     """Refuse packed data to which somebody writes while they are in use."""

@@ -58,6 +58,11 @@ def labelled_preferences(rows: SvmlightFile) -> Preferences:
     return Preferences.from_labels(rows.labels, rows.qid, rows.cost)
 
 
+def bytes_of_pass(rows: SvmlightFile) -> int | None:
+    """Return what a pass over packed data reads; None of rows in memory."""
+    return rows.packed.bytes_of_X if isinstance(rows, PackedRows) else None
+
+
 def n_nonzero_of(rows: SvmlightFile) -> int | None:
     """Return how many features are not zero, where that is known."""
     return rows.packed.n_nonzero if isinstance(rows, PackedRows) else None

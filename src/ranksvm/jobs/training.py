@@ -14,11 +14,19 @@ from ..linear.training import Fit
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
 from ..pairs.given import AnyPreferences
+from ..progress import rate
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .features import PreparedRows
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of, labelled_preferences, n_nonzero_of, require_unchanged
+from .rows import (
+    Vector,
+    bytes_of_pass,
+    factors_of,
+    labelled_preferences,
+    n_nonzero_of,
+    require_unchanged,
+)
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -155,9 +163,15 @@ def summary(fit: Fit, rows: SvmlightFile) -> str:
     """Return a line that says how training ended, and another if there is something to advise."""
     result = fit.result
     advice = "" if fit.advice is None else f"\nnote: {fit.advice}"
+    last, n_bytes = result.history[-1], bytes_of_pass(rows)
+    read = (
+        ""
+        if n_bytes is None
+        else (f"; {last.n_passes} passes of {n_bytes / 1e9:.3g} GB, {rate(last, n_bytes):.0f} MB/s")
+    )
     return (
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
-        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
+        f"{result.n_iter} iterations, {last.seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs:.15g} pairs{advice}"
+        f"{fit.n_pairs:.15g} pairs{read}{advice}"
     )
