@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bus_error.hpp"
 #include "numpy_arrays.hpp"
 #include "simplex_qp.hpp"
 #include "sweep.hpp"
@@ -356,6 +357,8 @@ NB_MODULE(_core, m) {
           },
           nb::rv_policy::move);
 
+  m.def("end_bus_errors_with", &end_bus_errors_with, "message"_a,
+        "End this process with a message where a mapped file has been cut off.");
   bind_given_pairs(m);
   bind_top_pairs(m);
   bind_matrices(m);

@@ -123,7 +123,17 @@ void bind_reader(nb::module_& m, const char* name) {
             return to_python(std::move(rows));
           },
           "(labels, dense X or its CSR arrays, n_features, "
-          "zero_based, cost, (qids, number of rows of each), comments)");
+          "zero_based, cost, (qids, number of rows of each), comments)")
+      .def(
+          "take",
+          [](R& self) {
+            auto rows = [&] {
+              const nb::gil_scoped_release release;
+              return self.take();
+            }();
+            return to_python(std::move(rows));
+          },
+          "The same of the rows that are whole so far, which later ones follow.");
 }
 
 template <class T>

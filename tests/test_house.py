@@ -23,6 +23,7 @@ ROOMS = (
     "kernel",
     "models",
     "files",
+    "disk",
     "export",
     "explaining",
     "selection",

@@ -1,6 +1,7 @@
 """Dense data with the shape and the unevenness of web search collections (LETOR, MSLR-WEB)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -59,11 +60,35 @@ def make_documents(
     where that of the rest, within a query, is 1.
     """
     query_effects = QUERY_EFFECT * rng.standard_normal((qid[-1] + 1, N_FACTORS))
-    loadings = _unit_columns(rng.standard_normal((N_FACTORS, features)))
-    relevance = _unit_columns(rng.standard_normal((N_FACTORS, 1)))[:, 0]
-    scales = np.exp(rng.uniform(-4, 10, features))
+    return mixed(rng, qid, query_effects, Mixing.drawn(rng, features), label_noise, dtype)
 
-    rows = len(qid)
+
+class Mixing(NamedTuple):
+    """How latent factors become features and relevance."""
+
+    loadings: np.ndarray
+    relevance: np.ndarray
+    scales: np.ndarray
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, features: int) -> "Mixing":
+        """Draw one."""
+        loadings = _unit_columns(rng.standard_normal((N_FACTORS, features)))
+        relevance = _unit_columns(rng.standard_normal((N_FACTORS, 1)))[:, 0]
+        return cls(loadings, relevance, np.exp(rng.uniform(-4, 10, features)))
+
+
+def mixed(
+    rng: np.random.Generator,
+    qid: np.ndarray,
+    query_effects: np.ndarray,
+    mixing: Mixing,
+    label_noise: float,
+    dtype: DTypeLike,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Documents of queries with these effects, as `make_documents` makes them."""
+    loadings, relevance, scales = mixing
+    rows, features = len(qid), len(scales)
     X = np.empty((rows, features), dtype)
     utility = label_noise * rng.standard_normal(rows)
     for start in range(0, rows, BLOCK_ROWS):
@@ -73,6 +98,27 @@ def make_documents(
         noise = rng.standard_normal((block.stop - start, features))
         X[block] = _three_kinds(0.8 * factors @ loadings + 0.6 * noise) * scales
     return X, utility
+
+
+def web_like_blocks(
+    n_blocks: int, rows: int = 72_000, queries: int = 600, features: int = 136, seed: int = 0
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """
+    Rows of the same kind as those of `make_web_like`, block by block, for as many as a disk holds.
+
+    All blocks have the same mixing, scales and cuts of the labels, and queries of their own.
+    """
+    rng = np.random.default_rng(seed)
+    mixing = Mixing.drawn(rng, features)
+    cuts = None
+    for block in range(n_blocks):
+        sizes = 1 + rng.multinomial(rows - queries, rng.dirichlet(np.full(queries, 4.0)))
+        qid = np.repeat(np.arange(queries), sizes)
+        effects = QUERY_EFFECT * rng.standard_normal((queries, N_FACTORS))
+        X, utility = mixed(rng, qid, effects, mixing, LABEL_NOISE, np.float64)
+        if cuts is None:
+            cuts = np.quantile(utility, np.cumsum(LABEL_SHARES)[:-1])
+        yield X, np.searchsorted(cuts, utility).astype(np.float64), qid + block * queries
 
 
 def grades(utility: np.ndarray, shares: Sequence[float], n_train: int | None = None) -> np.ndarray:

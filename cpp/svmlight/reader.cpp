@@ -40,8 +40,20 @@ template <class T>
 Rows<T> Reader<T>::finish() {
   parse(rest_);
   chunks_ = {};
-  return {std::move(labels_), features_.finish(options_.n_threads), std::move(cost_),
-          std::move(queries_), std::move(comments_)};
+  return take();
+}
+
+template <class T>
+Rows<T> Reader<T>::take() {
+  Rows<T> rows{std::move(labels_), features_.finish(options_.n_threads), std::move(cost_),
+               std::move(queries_), std::move(comments_)};
+  options_.min_features = rows.features.n_features;
+  labels_ = {};
+  features_ = FeatureStore<T>(options_.zero_based, options_.min_features);
+  cost_.reset();
+  queries_.reset();
+  comments_ = {};
+  return rows;
 }
 
 template <class T>
@@ -63,16 +75,11 @@ void Reader<T>::parse(string_view lines) {
 // Throws the earliest failure there is.
 template <class T>
 void Reader<T>::require_no_failure(string_view lines, std::int64_t n_chunks) {
-  bool seen_rows = labels_.size() > 0;
-  bool has_qids = queries_.has_value();
   try {
     for (std::size_t c = 0; c < static_cast<std::size_t>(n_chunks); ++c) {
       const Chunk<T>& chunk = chunks_[c];
-      if (!seen_rows && chunk.n_rows() > 0) {
-        has_qids = !chunk.queries.empty();
-        seen_rows = true;
-      }
-      chunk.require_qids(has_qids);
+      if (!has_qids_ && chunk.n_rows() > 0) has_qids_ = !chunk.queries.empty();
+      chunk.require_qids(has_qids_.value_or(false));
       if (chunk.failure) throw *chunk.failure;
     }
   } catch (const Failure& failure) {

@@ -55,6 +55,7 @@ class Reader {
 
   void feed(std::string_view text);  // throws SyntaxError
   Rows<T> finish();                  // throws SyntaxError; ends the use of this object
+  Rows<T> take();  // the rows so far, which the next ones follow; at least as wide
 
  private:
   void parse(std::string_view lines);
@@ -66,6 +67,7 @@ class Reader {
   ReaderOptions options_;
   std::string rest_;  // the beginning of a line whose end has not been seen
   std::int64_t n_lines_ = 0;
+  std::optional<bool> has_qids_;  // once there are rows
   std::vector<Chunk<T>> chunks_;  // used again for each piece
   Buffer<double> labels_;
   FeatureStore<T> features_;

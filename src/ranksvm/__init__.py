@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import metrics as metrics
     from . import plots as plots
+    from .disk.data import open_data as open_data
+    from .disk.packing import pack as pack
     from .estimators.convergence import ConvergenceWarning as ConvergenceWarning
     from .estimators.grid import ranksvm_grid as ranksvm_grid
     from .estimators.kernel_rank_svm import KernelRankSVM as KernelRankSVM
@@ -73,6 +75,8 @@ _HOMES = {
     "load_model": "files.model",
     "load_svmlight": "files.svmlight",
     "load_table": "jobs.data",
+    "open_data": "disk.data",
+    "pack": "disk.packing",
     "paired_randomization_test": "metrics",
     "pairwise_accuracy": "metrics",
     "rank": "models.ranking",

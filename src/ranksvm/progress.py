@@ -27,10 +27,12 @@ class IterationTable:
     ----------
     stream : file, optional
         Where to; standard error by default.
+    n_bytes : int, optional
+        What a pass over X reads, of packed data: then the rate so far is printed, too.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO | None = None, n_bytes: int | None = None) -> None:
+        self._stream, self._n_bytes = stream, n_bytes
 
     def __call__(self, line: Iteration) -> None:
         """Print one iteration, after a header if it is the first."""
@@ -38,7 +40,9 @@ class IterationTable:
             return
         stream = self._stream or sys.stderr
         if line.iteration == 0:
-            stream.write(HEADER)
+            stream.write(HEADER if self._n_bytes is None else f"{'MB/s':>7} {HEADER}")
+        if self._n_bytes is not None:
+            stream.write(f"{rate(line, self._n_bytes):7.0f} ")
         stream.write(
             LINE.format(
                 line.iteration,
@@ -52,6 +56,11 @@ class IterationTable:
             )
         )
         stream.flush()
+
+
+def rate(line: Iteration, n_bytes: int) -> float:
+    """Return how many MB of X have been read a second, of `n_bytes` a pass."""
+    return line.n_passes * n_bytes / 1e6 / max(line.seconds, 1e-9)
 
 
 class WorkNotes:

@@ -214,6 +214,7 @@ def _number_of_folds(args: argparse.Namespace) -> int | str:
 
 def _folded(args: argparse.Namespace, data: SvmlightFile, X: Matrix) -> FoldedRows:
     """Return the rows with the preferences that the options ask for, to be shared out to folds."""
+    from ..jobs.rows import labelled_preferences
     from ..linear.design_matrix import DesignMatrix
     from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
@@ -225,7 +226,7 @@ def _folded(args: argparse.Namespace, data: SvmlightFile, X: Matrix) -> FoldedRo
     if isinstance(preferences, GivenPreferences):
         return (FoldedPairs if args.folds == "pairs" else GivenRows)(X, preferences)
     if preferences is None:
-        preferences = Preferences.from_labels(data.labels, data.qid, data.cost)
+        preferences = labelled_preferences(data)
     assert isinstance(preferences, Preferences)
     return TrainingRows(X, preferences)
 

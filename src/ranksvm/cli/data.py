@@ -116,9 +116,12 @@ def read_rows(
     rank: bool = True,
 ) -> SvmlightFile:
     """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
-    from ..jobs.data import read_data
+    from ..jobs.data import packed_of, read_data
     from ..jobs.rows import one_ranking, require_fit
 
+    packed = packed_of(args.data)
+    if packed is not None:
+        _explain_bus_errors(packed)
     labelled = rank and getattr(args, "pairs", None) is None
     rows = read_data(args.data, reading_of(args, model, comments=comments, labelled=labelled))
     if model is not None:
@@ -126,6 +129,15 @@ def read_rows(
     if rows.qid is None and labelled:
         say(args, one_ranking(rows.name))
     return rows
+
+
+def _explain_bus_errors(path: str) -> None:
+    from .. import _core
+
+    _core.end_bus_errors_with(
+        f"ranksvm: error: a file of {path} was cut off while it was in use; start again when "
+        "nobody writes there\n"
+    )
 
 
 def read_others(args: argparse.Namespace, path: str, trained: SvmlightFile) -> SvmlightFile:

@@ -10,6 +10,7 @@ from .options import Input, Output
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from ..files.svmlight import SvmlightFile
     from ..models import LinearModel, Model
@@ -21,9 +22,10 @@ def add_info(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     info = commands.add_parser(
         "info",
-        help="tell what a model is",
+        help="tell what a model is, or packed data are",
         description="Tell what a model file holds: its form, features, parameters and certificate, "
-        "and the data it was trained on; or write its weights.",
+        "and the data it was trained on; or write its weights. Of a folder of packed data, tell "
+        "what is in it.",
     )
     info.set_defaults(run=_info, parser=info)
     info.add_argument(
@@ -82,12 +84,18 @@ def add_convert(commands: Any) -> None:
 
 
 def _info(args: argparse.Namespace) -> None:
+    from ..disk.folder import is_packed
     from ..files.atomic import check_output
     from ..files.foreign_models import save_weights
     from ..files.model import model_form, parse_model
     from ..files.source import read_bytes
     from ..models.from_estimators import linear_model_of
 
+    if is_packed(args.model):
+        if args.weights is not None:
+            raise ValueError(f"{args.model} holds packed data, which have no weights")
+        _write_lines(_description_of_data(args.model))
+        return
     if args.weights is not None:
         check_output(args.weights)
     name, content = read_bytes(args.model)
@@ -95,8 +103,23 @@ def _info(args: argparse.Namespace) -> None:
     if args.weights is not None:
         save_weights(linear_model_of(model, name), args.weights)
         return
-    for title, text in _description(model, model_form(content[:64].tobytes())):
+    _write_lines(_description(model, model_form(content[:64].tobytes())))
+
+
+def _write_lines(lines: list[tuple[str, str]]) -> None:
+    for title, text in lines:
         sys.stdout.write(f"{title:14}{_printable(text)}\n")
+
+
+def _description_of_data(path: str) -> list[tuple[str, str]]:
+    """Return what is known of packed data, line by line."""
+    from ..disk.data import open_data
+
+    data = open_data(path)
+    lines = [("packed data", data.description)]
+    if data.feature_names:
+        lines.append(("names", _first_names(data.feature_names)))
+    return lines + [("source", f"{source.name}, {source.bytes} bytes") for source in data.sources]
 
 
 def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
@@ -104,8 +127,7 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
     training = dict(model.training)
     lines = _description_of_kind(model, form)
     if model.feature_names:
-        more = ", ..." if len(model.feature_names) > _SHOWN_NAMES else ""
-        lines.append(("names", ", ".join(model.feature_names[:_SHOWN_NAMES]) + more))
+        lines.append(("names", _first_names(model.feature_names)))
     if model.parameters:
         lines.append(("parameters", _pairs(model.parameters)))
     for title, key in [("objective", "objective"), ("relative gap", "dual_gap")]:
@@ -117,6 +139,10 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
         lines.append(("training", _pairs(training)))
     lines += [(name, _pairs(one)) for name, one in records.items() if isinstance(one, dict)]
     return lines
+
+
+def _first_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
 
 
 def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]]:

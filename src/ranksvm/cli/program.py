@@ -142,6 +142,7 @@ def _train(args: argparse.Namespace) -> None:
 
     from ..files.model import save_model
     from ..files.replacing import MODEL, check_replaceable
+    from ..jobs.rows import bytes_of_pass
     from ..jobs.training import summary, train_on_rows
     from ..jobs.validation import require_measurable
     from ..progress import IterationTable, WorkNotes
@@ -173,7 +174,7 @@ def _train(args: argparse.Namespace) -> None:
         prepared=_prepared(args, rows, kernel),
         device=args.device,
         max_memory=args.max_memory,
-        callback=IterationTable() if shown else None,
+        callback=IterationTable(n_bytes=bytes_of_pass(rows)) if shown else None,
         note=WorkNotes() if shown else None,
     )
     measured: dict[str, float] = {}
@@ -233,6 +234,7 @@ def _run_config(args: argparse.Namespace) -> None:
 _COMMANDS: dict[str, Callable[[Any], None]] = {
     "train": _add_train,
     "predict": _adder("predict"),
+    "pack": _adder("pack"),
     "evaluate": _adder("evaluate"),
     "run": _add_run,
     "cv": _adder("cv"),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import library_of
-from ..arrays.placement import design_matrix
+from ..disk.data import PackedData
 from ..linear.condition_arguments import ConditionArguments, OfFeatures
 from ..linear.conditions import Conditions
 from ..linear.feature_names import FeatureNames
@@ -18,6 +18,7 @@ from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.linear import LinearModel
 from .certified_ranker import CertifiedRanker
+from .packed_data import check_packed, matrix_of, unchanged
 from .priors import prior_values, the_one_prior
 
 Vector = NDArray[np.float64]
@@ -49,7 +50,7 @@ class LinearRanker(CertifiedRanker):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or PackedData
             A data frame may have the column of query ids, or not. Arrays of Torch and CuPy are
             scored where they are.
 
@@ -58,8 +59,9 @@ class LinearRanker(CertifiedRanker):
         array of shape (n_samples,), float64
             Of Torch or CuPy, on the device of X, if X is; else of NumPy.
         """
-        rows = design_matrix(self._features(X), spare=IN_SCORING)
-        return rows.dot(self.weights_.at(rows.columns))
+        with unchanged(X):
+            rows = matrix_of(self._features(X), spare=IN_SCORING)
+            return rows.dot(self.weights_.at(rows.columns))
 
     def to_model(self) -> LinearModel:
         """Return the weights and how they came about, as `save_model` writes them.
@@ -85,6 +87,9 @@ class LinearRanker(CertifiedRanker):
         return given.conditions(features)
 
     def _features(self, X: Any) -> Any:
+        if isinstance(X, PackedData):
+            check_is_fitted(self, "n_queries_")
+            return check_packed(self, X, reset=False)
         if library_of(X) is None:
             return super()._features(X)
         from .device_rows import check_rows

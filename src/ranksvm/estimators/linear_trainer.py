@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ..arrays.libraries import library_of
-from ..arrays.placement import design_matrix
 from ..linear.rounds import Judge, train
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
+from .packed_data import bytes_of_pass, matrix_of, unchanged
 
 
 class LinearTrainer(LinearRanker):
@@ -34,14 +34,15 @@ class LinearTrainer(LinearRanker):
             raise ValueError(
                 f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
             )
-        fit = train(
-            design_matrix(X, self.device),
-            preferences,
-            parameters,
-            w0=w0,
-            callback=IterationTable() if self.verbose else None,
-            judge=judge,
-        )
+        with unchanged(X):
+            fit = train(
+                matrix_of(X, self.device),
+                preferences,
+                parameters,
+                w0=w0,
+                callback=IterationTable(n_bytes=bytes_of_pass(X)) if self.verbose else None,
+                judge=judge,
+            )
         if self.verbose and fit.advice is not None:
             sys.stderr.write(f"note: {fit.advice}\n")
         warn_unless_converged(fit.shortfall, stacklevel=4)

@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import to_host
+from ..disk.data import PackedData
 from ..metrics.pairs import given_accuracy
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
+from .packed_data import check_packed, require_alone
 from .pair_arguments import PairArguments
 from .ranker import Ranker
 
@@ -32,7 +34,8 @@ class PairRanker(Ranker):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or PackedData
+            The latter have labels, query ids and weights of their own.
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,) or str, optional
             As for `fit`; by default the column that `fit` took the ids from.
@@ -54,6 +57,10 @@ class PairRanker(Ranker):
         """
         check_is_fitted(self, "n_queries_")
         given = PairArguments(pairs, pair_weights)
+        if isinstance(X, PackedData) and not given.are_given:
+            require_alone(X, y=y, qid=qid)
+            y, qid = X.y, X.qid
+            sample_weight = X.sample_weight if sample_weight is None else sample_weight
         if given.are_given:
             scores = to_host(self.predict(X))
             preferences = given.preferences(len(scores), y=y, sample_weight=sample_weight)
@@ -74,9 +81,30 @@ class PairRanker(Ranker):
         **weights: Any,
     ) -> tuple[Any, AnyPreferences]:
         """Return the features, and the preferences among their rows; `weights` are for labels."""
+        if isinstance(X, PackedData):
+            return self._packed_preferences(X, y, qid, group, given, **weights)
         if given.are_given:
             X, ids = self._training_features(X, qid, group)
             return X, given.preferences(X.shape[0], ids, y=y, **weights)
         X, labels, ids = self._training_rows(X, y, qid, group)
         on_host = {name: to_host(weight) for name, weight in weights.items()}
         return X, Preferences.from_labels(labels, ids, **on_host)
+
+    def _packed_preferences(
+        self,
+        data: PackedData,
+        y: ArrayLike | None,
+        qid: Any,
+        group: ArrayLike | None,
+        given: PairArguments,
+        **weights: Any,
+    ) -> tuple[PackedData, AnyPreferences]:
+        """Do the same for packed data."""
+        require_alone(data, qid=self.qid if qid is None else qid, group=group)
+        check_packed(self, data, reset=True)
+        self.qid_column_ = None
+        if given.are_given:
+            return data, given.preferences(data.shape[0], data.qid, y=y, **weights)
+        require_alone(data, y=y)
+        on_host = {name: to_host(weight) for name, weight in weights.items()}
+        return data, data.preferences(**on_host)

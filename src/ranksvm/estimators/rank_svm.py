@@ -267,10 +267,11 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or PackedData
             Dense C-ordered or CSR, float32 or float64, of NumPy, SciPy, Torch or CuPy, and data
             frames, are used as they are; other kinds are converted. All other arguments may be
-            arrays of Torch and CuPy, too, on any device.
+            arrays of Torch and CuPy, too, on any device. Packed data, which `open_data` maps, have
+            labels, query ids and weights of their own.
         y : array-like of shape (n_samples,)
             Relevance labels, larger is better: numbers, or categories that have an order, of
             pandas or an Enum of polars. Only their order within a query matters, and with a

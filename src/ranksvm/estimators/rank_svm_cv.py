@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..disk.data import PackedData
 from ..linear.condition_arguments import OfFeatures
 from ..linear.design_matrix import DesignMatrix
 from ..pairs.given import AnyPreferences, GivenPreferences
@@ -15,6 +16,7 @@ from ..selection.rows import FoldedRows, TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
 from ..selection.variants import ParamGrid
 from .linear_chooser import LinearChooser
+from .packed_data import host_matrix, unchanged
 from .pair_arguments import PairArguments
 from .pair_ranker import PairRanker
 from .whole import fitted_or_not
@@ -235,7 +237,9 @@ n_threads, qid
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
-            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups), X, prior)
+            with unchanged(X):
+                rows = self._folded(host_matrix(X), preferences, groups)
+                self._choose(rows, X.X if isinstance(X, PackedData) else X, prior)
         return self
 
     def _folded(

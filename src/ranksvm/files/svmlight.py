@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
@@ -28,6 +29,7 @@ IndexBase = bool | Literal["auto"]
 
 _CHUNK_BYTES = 1 << 17
 _CHUNKS_PER_THREAD = 8
+_BLOCK_BYTES = 1 << 25  # of text, whose rows are given at a time
 _READERS = {
     np.dtype(np.float32): _core.SvmlightReader32,
     np.dtype(np.float64): _core.SvmlightReader64,
@@ -112,6 +114,24 @@ class SvmlightFile:
         return X
 
 
+class SvmlightBlock(NamedTuple):
+    """Some rows of a file, of the columns from index 0 on.
+
+    Attributes
+    ----------
+    labels, features, n_features, cost
+        As in `SvmlightFile`.
+    queries : (ids, n_rows) or None
+        The ids of runs of rows, int64 or a list of str, and the lengths of these.
+    """
+
+    labels: NDArray[np.float64]
+    features: NDArray[Any] | CsrArrays
+    n_features: int
+    queries: tuple[NDArray[np.int64] | list[str], NDArray[np.int64]] | None
+    cost: NDArray[np.float64] | None
+
+
 def read_svmlight(
     path_or_file: StrPath | BinaryIO,
     *,
@@ -189,15 +209,11 @@ def read_rows(
     DataError
         If the file cannot be opened, holds no rows, or is not in this format.
     """
-    if np.dtype(dtype) not in _READERS:
-        raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
     if zero_based not in (True, False, "auto"):
         raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
     base = None if zero_based == "auto" else bool(zero_based)
     threads = resolve_threads(n_threads)
-    reader: Any = _READERS[np.dtype(dtype)](
-        line_format, base, comments, n_features, threads, _CHUNK_BYTES
-    )
+    reader = _reader(line_format, base, comments, n_features, dtype, threads)
     name, blocks = open_blocks(path_or_file, threads * _CHUNKS_PER_THREAD * _CHUNK_BYTES)
     n_bytes = 0
     try:
@@ -222,6 +238,70 @@ def read_rows(
         name=name,
         comments=remarks if comments else None,
     )
+
+
+def read_svmlight_blocks(
+    path_or_file: StrPath | BinaryIO,
+    *,
+    n_features: int = 0,
+    dtype: DTypeLike = np.float64,
+    n_threads: int | None = None,
+) -> Iterator[SvmlightBlock]:
+    """Read an SVMlight file some rows at a time, of all columns from index 0 on.
+
+    Parameters
+    ----------
+    path_or_file, dtype, n_threads
+        As for `read_svmlight`.
+    n_features : int, default=0
+        The least number of columns; each block has at least as many as the one before.
+
+    Raises
+    ------
+    DataError
+        As `read_svmlight`.
+    """
+    threads = resolve_threads(n_threads)
+    reader = _reader(_core.LineFormat.svmlight, True, False, n_features, dtype, threads)
+    name, texts = open_blocks(path_or_file, threads * _CHUNKS_PER_THREAD * _CHUNK_BYTES)
+    n_rows = n_bytes = 0
+    try:
+        for text in texts:
+            reader.feed(text)
+            n_bytes += len(text)
+            if n_bytes >= _BLOCK_BYTES:
+                n_bytes = 0
+                block = _block(reader.take())
+                n_rows += len(block.labels)
+                yield block
+        block = _block(reader.finish())
+    except _core.SvmlightSyntaxError as error:
+        raise DataError(f"{name}, {error}") from None
+    if n_rows + len(block.labels) == 0:
+        raise DataError(f"{name} holds no rows")
+    yield block
+
+
+def _reader(
+    line_format: _core.LineFormat,
+    zero_based: bool | None,
+    comments: bool,
+    n_features: int,
+    dtype: DTypeLike,
+    n_threads: int,
+) -> Any:
+    """Return a reader of the core."""
+    if np.dtype(dtype) not in _READERS:
+        raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
+    reader = _READERS[np.dtype(dtype)]
+    return reader(line_format, zero_based, comments, n_features, n_threads, _CHUNK_BYTES)
+
+
+def _block(parsed: tuple[Any, ...]) -> SvmlightBlock:
+    labels, features, d, _, cost, queries, _ = parsed
+    if isinstance(features, tuple):
+        features = CsrArrays(features[0], features[1], features[2], d)
+    return SvmlightBlock(labels, features, d, queries, cost)
 
 
 def load_svmlight(

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 SAMPLED_ROWS = 1024
 
 
-def fingerprint(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> dict[str, int | str]:
+def fingerprint(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, n_nonzero: int | None = None
+) -> dict[str, int | str]:
     """Return what identifies training data: its size and a hash of a part of it.
 
     The hash covers all labels, where the query changes from a row to the next, and, of 1024 rows
@@ -25,6 +27,8 @@ def fingerprint(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> dict[str,
         SciPy's or `ranksvm.files.svmlight.CsrArrays`.
     y : array-like of shape (n_samples,)
     qid : array-like of shape (n_samples,), optional
+    n_nonzero : int, optional
+        How many features are not zero; they are counted by default, which takes a pass over X.
 
     Returns
     -------
@@ -40,14 +44,14 @@ def fingerprint(X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> dict[str,
     digest = blake2b(digest_size=8)
     digest.update(labels.tobytes())
     _add_queries(digest, qid, rows)
-    n_features, n_nonzero, features_of = _rows_of(X)
+    n_features, features_of = _rows_of(X)
     for row in rows.tolist():
         indices, values = features_of(row)
         digest.update(len(indices).to_bytes(8, "little") + indices.tobytes() + values.tobytes())
     return {
         "n_samples": n_samples,
         "n_features": n_features,
-        "n_nonzero": n_nonzero,
+        "n_nonzero": _count_nonzero(X) if n_nonzero is None else n_nonzero,
         "blake2b": digest.hexdigest(),
     }
 
@@ -62,8 +66,13 @@ def _add_queries(digest: Any, qid: ArrayLike | None, rows: NDArray[np.int64]) ->
     digest.update("\n".join(map(str, ids[rows].tolist())).encode("utf-8", "surrogateescape"))
 
 
-def _rows_of(X: Any) -> tuple[int, int, Any]:
-    """Return the numbers of features and nonzeros, and a function that gives a row's."""
+def _count_nonzero(X: Any) -> int:
+    stored = X.values if hasattr(X, "values") else X.data if hasattr(X, "indptr") else X
+    return int(np.count_nonzero(stored))
+
+
+def _rows_of(X: Any) -> tuple[int, Any]:
+    """Return the number of features, and a function that gives those of a row."""
     if not hasattr(X, "indptr"):
         dense = np.asarray(X)
 
@@ -71,7 +80,7 @@ def _rows_of(X: Any) -> tuple[int, int, Any]:
             indices = np.flatnonzero(dense[row])
             return indices.astype("<i8"), dense[row][indices].astype("<f8")
 
-        return dense.shape[1], int(np.count_nonzero(dense)), dense_row
+        return dense.shape[1], dense_row
 
     stored = X.values if hasattr(X, "values") else X.data
     n_features = X.n_features if hasattr(X, "n_features") else X.shape[1]
@@ -83,4 +92,4 @@ def _rows_of(X: Any) -> tuple[int, int, Any]:
         order = keep[np.argsort(indices[keep], kind="stable")]
         return indices[order].astype("<i8"), values[order].astype("<f8")
 
-    return int(n_features), int(np.count_nonzero(stored)), sparse_row
+    return int(n_features), sparse_row

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..disk.rows import PackedRows
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
@@ -15,6 +16,7 @@ from ..linear.feature_names import FeatureNames
 from ..linear.occurring import IN_TRAINING, Columns
 from ..models import Model
 from ..models.scaling import scale_factors
+from ..pairs.preferences import Preferences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -48,9 +50,34 @@ def feature_names(rows: SvmlightFile) -> FeatureNames:
 
 def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
     """View the features of rows as a design matrix; `spare` as for its `from_array`."""
+    if isinstance(rows, PackedRows):
+        return rows.packed.design_matrix(spare)
     if isinstance(rows.features, CsrArrays):
         return DesignMatrix.from_csr(*rows.features, spare)
     return DesignMatrix.from_array(rows.features)
+
+
+def labelled_preferences(rows: SvmlightFile) -> Preferences:
+    """Return which rows are better than which, by labels, queries and weights."""
+    if isinstance(rows, PackedRows):
+        return rows.packed.preferences()
+    return Preferences.from_labels(rows.labels, rows.qid, rows.cost)
+
+
+def bytes_of_pass(rows: SvmlightFile) -> int | None:
+    """Return what a pass over packed data reads; None of rows in memory."""
+    return rows.packed.bytes_of_X if isinstance(rows, PackedRows) else None
+
+
+def n_nonzero_of(rows: SvmlightFile) -> int | None:
+    """Return how many features are not zero, where that is known."""
+    return rows.packed.n_nonzero if isinstance(rows, PackedRows) else None
+
+
+def require_unchanged(rows: SvmlightFile) -> None:
+    """Refuse packed data to which somebody has written since they were opened."""
+    if isinstance(rows, PackedRows):
+        rows.packed.require_unchanged()
 
 
 def matrix_on(device: str, rows: SvmlightFile | NDArray[np.float64] | csr_matrix) -> Matrix:

@@ -10,7 +10,7 @@ from ..linear.occurring import IN_SCORING
 from ..models import LinearModel, Model
 from ..pairs.given import GivenPreferences
 from .features import require_queries
-from .rows import design_matrix, widened
+from .rows import design_matrix, require_unchanged, widened
 
 Vector = NDArray[np.float64]
 
@@ -24,6 +24,12 @@ def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     -------
     ndarray of shape (n_rows,)
     """
+    scores = _scores(model, rows, n_threads)
+    require_unchanged(rows)
+    return scores
+
+
+def _scores(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     if isinstance(model, LinearModel) and model.maps:
         if model.needs_queries:
             require_queries(rows)

@@ -14,12 +14,20 @@ from ..linear.training import Fit
 from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
 from ..pairs.given import AnyPreferences
-from ..pairs.preferences import Preferences
+from ..progress import rate
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .features import PreparedRows
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of, feature_names
+from .rows import (
+    Vector,
+    bytes_of_pass,
+    factors_of,
+    feature_names,
+    labelled_preferences,
+    n_nonzero_of,
+    require_unchanged,
+)
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -74,7 +82,7 @@ def train_on_rows(
     fit: Fit
     model: Model
     if preferences is None:
-        preferences = Preferences.from_labels(rows.labels, rows.qid, rows.cost)
+        preferences = labelled_preferences(rows)
     prepared = PreparedRows(rows) if prepared is None else prepared
     if kernel is None:
         fit, model = _train_linear(prepared, preferences, parameters, device, callback)
@@ -83,6 +91,7 @@ def train_on_rows(
         fit, model = _train_kernel(
             rows, preferences, parameters, factors, kernel, max_memory, callback, note
         )
+    require_unchanged(rows)
     warn_unless_converged(fit.shortfall)
     described = {**parameters.described(feature_names(rows)), **prepared.parameters}
     training = _training_of(fit, rows)
@@ -149,7 +158,7 @@ def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
         "n_pairs": fit.n_pairs,
         "data": rows.name,
         "zero_based": rows.zero_based,
-        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid),
+        "fingerprint": fingerprint(rows.features, rows.labels, rows.qid, n_nonzero_of(rows)),
     }
 
 
@@ -163,9 +172,15 @@ def summary(fit: Fit, rows: SvmlightFile) -> str:
     """Return a line that says how training ended, and another if there is something to advise."""
     result = fit.result
     advice = "" if fit.advice is None else f"\nnote: {fit.advice}"
+    last, n_bytes = result.history[-1], bytes_of_pass(rows)
+    read = (
+        ""
+        if n_bytes is None
+        else (f"; {last.n_passes} passes of {n_bytes / 1e9:.3g} GB, {rate(last, n_bytes):.0f} MB/s")
+    )
     return (
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
-        f"{result.n_iter} iterations, {result.history[-1].seconds:.2f} s; "
+        f"{result.n_iter} iterations, {last.seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs:.15g} pairs{advice}"
+        f"{fit.n_pairs:.15g} pairs{read}{advice}"
     )

@@ -16,7 +16,7 @@ from ..pairs.rounding import relative_rounding
 from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
-from .matrix import FullStep, column_scales
+from .matrix import ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
 from .sparse_hessian import SparseRows
@@ -58,6 +58,7 @@ class DesignMatrix:
         self.columns = Columns(shape[1]) if columns is None else columns
         self.n_passes = 0
         self._squares: Vector | None = None
+        self._sums: ColumnSums | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
     @classmethod
@@ -205,14 +206,29 @@ or float64
         """
         if self._standardization is None:
             n = self.shape[0]
-            share = np.full(n, 1.0 / n)
             if self._squares is None:
-                mean, square = self.t_dot_squares(share, share, n_threads)
-                self._squares = n * square
+                mean, self._squares = self.column_sums(n_threads)
+            elif self._sums is not None:
+                mean = self._sums.mean
             else:
-                mean = self.t_dot(share, n_threads)
+                mean = self.t_dot(np.full(n, 1.0 / n), n_threads)
             self._standardization = column_scales(mean, self._squares / n)
         return self._standardization
+
+    def column_sums(self, n_threads: int = 1) -> ColumnSums:
+        """Return the mean of each column and the sum of its squares; a pass over X, once."""
+        if self._sums is None:
+            n = self.shape[0]
+            share = np.full(n, 1.0 / n)
+            mean, square = self.t_dot_squares(share, share, n_threads)
+            self._sums = ColumnSums(mean, n * square)
+        return self._sums
+
+    def with_sums(self, sums: ColumnSums) -> DesignMatrix:
+        """View X with what `column_sums` returns known beforehand."""
+        view = self._seen(self._products)
+        view._sums = sums
+        return view
 
     def hessian(
         self,

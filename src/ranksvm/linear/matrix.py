@@ -30,6 +30,13 @@ class Slope(NamedTuple):
     rounding: float
 
 
+class ColumnSums(NamedTuple):
+    """The mean of each column of X, and the sum of its squares."""
+
+    mean: Vector
+    squares: Vector
+
+
 class Hessian(NamedTuple):
     """``Z' H Z`` for X standardised and the Hessian H of a loss, and its products' precision."""
 

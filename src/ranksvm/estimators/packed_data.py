@@ -1,0 +1,62 @@
+"""Packed data in the place of X, y and query ids: checked when they were packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ..arrays.matrix import ArrayMatrix
+from ..arrays.placement import design_matrix
+from ..disk.data import PackedData
+from ..linear.design_matrix import DesignMatrix
+from ..linear.occurring import IN_TRAINING
+
+
+def require_alone(data: PackedData, **given: Any) -> None:
+    """Refuse labels or query ids beside packed data, which have their own."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{data.path} has its own labels and query ids: leave out {name}")
+
+
+def check_packed(estimator: Any, data: PackedData, *, reset: bool) -> PackedData:
+    """Set the number of features of an estimator, or hold data to it; their values are finite."""
+    validate_data(estimator, data.X, reset=reset, skip_check_array=True)
+    if reset and data.feature_names is not None:
+        estimator.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    return data
+
+
+def matrix_of(
+    X: Any, device: str | None = None, spare: int = IN_TRAINING
+) -> DesignMatrix | ArrayMatrix:
+    """View X as a design matrix where `device` says, of packed data as well."""
+    if isinstance(X, PackedData) and device in (None, "cpu"):
+        return host_matrix(X, spare)
+    return design_matrix(X.X if isinstance(X, PackedData) else X, device, spare)
+
+
+def host_matrix(X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
+    """View rows of the host as a design matrix, of packed data as well."""
+    if isinstance(X, PackedData):
+        return X.design_matrix(spare)
+    return DesignMatrix.from_array(X, spare)
+
+
+def bytes_of_pass(X: Any) -> int | None:
+    """Return what a pass over packed data reads; None of others, which are in memory."""
+    return X.bytes_of_X if isinstance(X, PackedData) else None
+
+
+@contextmanager
+def unchanged(X: Any) -> Iterator[None]:
+    """Refuse packed data to which somebody writes while they are in use."""
+    if isinstance(X, PackedData):
+        X.require_unchanged()
+    yield
+    if isinstance(X, PackedData):
+        X.require_unchanged()

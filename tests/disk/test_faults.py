@@ -1,0 +1,229 @@
+"""Whatever is wrong with a folder, it is said in a sentence, and nothing is lost."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ranksvm import RankSVM, open_data, pack
+from ranksvm.disk.folder import whole_folder
+from ranksvm.files.atomic import OutputError
+from ranksvm.files.source import DataError
+
+COMMAND = [sys.executable, "-m", "ranksvm"]
+FRAGMENTS = ["-1", "0", "1e9", '"x"', "null", "[]", "{}", "true", "99999999999999999999", "NaN", ""]
+
+
+def packed(folder, layout="dense", names=False):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5)) * (rng.random((40, 5)) < (0.9 if layout == "dense" else 0.2))
+    qid = [f"q{k // 8}" for k in range(40)] if names else np.arange(40) // 8
+    return pack([(X, np.arange(40) % 3, qid, np.ones(40))], folder / "d.rsvm")
+
+
+@pytest.fixture(params=["dense", "csr"])
+def folder(request, tmp_path):
+    packed(tmp_path, request.param, names=True)
+    return tmp_path / "d.rsvm"
+
+
+def names_of(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_files_that_are_cut_off_or_too_long_or_missing(folder):
+    for name in names_of(folder):
+        if not name.endswith(".npy"):
+            continue
+        content = (folder / name).read_bytes()
+        for cut in (0, 5, 60, 128, len(content) - 1):
+            (folder / name).write_bytes(content[:cut])
+            with pytest.raises(DataError, match=rf"{name} (is cut off|is no array of NumPy)"):
+                open_data(folder)
+        (folder / name).write_bytes(content + b"0")
+        with pytest.raises(DataError, match=f"{name} is too long"):
+            open_data(folder)
+        (folder / name).unlink()
+        with pytest.raises(DataError, match=f"cannot read .*{name}: No such file"):
+            open_data(folder)
+        (folder / name).write_bytes(content)
+    open_data(folder)
+
+
+def test_arrays_of_another_type_or_shape(folder):
+    for name in names_of(folder):
+        if not name.endswith(".npy"):
+            continue
+        content, values = (folder / name).read_bytes(), np.load(folder / name)
+        np.save(folder / name, values[:-1])
+        with pytest.raises(DataError, match=rf"{name} has shape .*where meta\.json says"):
+            open_data(folder)
+        np.save(folder / name, values.astype(">i2"))
+        with pytest.raises(DataError, match=rf"{name} holds >i2, where meta\.json says"):
+            open_data(folder)
+        np.save(folder / name, values)
+        open_data(folder)  # as NumPy writes it
+        (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["indptr.npy", "query_indptr.npy"])
+def test_places_that_do_not_rise(tmp_path, name):
+    packed(tmp_path, "csr")
+    path = tmp_path / "d.rsvm" / name
+    places = np.load(path)
+    places[2] = places[-1] + 1
+    np.save(path, places)
+    with pytest.raises(DataError, match=rf"{name} must rise from 0 to"):
+        open_data(tmp_path / "d.rsvm")
+
+
+def test_columns_beyond_the_matrix(tmp_path):
+    packed(tmp_path, "csr")
+    path = tmp_path / "d.rsvm" / "indices.npy"
+    np.save(path, np.load(path) + np.int32(1))
+    with pytest.raises(ValueError, match="a column index lies outside the matrix"):
+        RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+
+
+def test_folders_that_hold_no_packed_data(tmp_path):
+    with pytest.raises(DataError, match=r"cannot read .*meta\.json: No such file"):
+        open_data(tmp_path)
+    texts = {"{": "is no JSON", "[]": "not that of packed data", "[" * 10**5: "meta"}
+    for text, message in texts.items():
+        (tmp_path / "meta.json").write_text(text)
+        with pytest.raises(DataError, match=message):
+            open_data(tmp_path)
+
+
+def test_other_versions(folder):
+    content = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps({**content, "version": 2}))
+    with pytest.raises(DataError, match="is of version 2, where 1 is read: pack the data again"):
+        open_data(folder)
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read all")
+def test_permissions(folder):
+    (folder / "y.npy").chmod(0)
+    with pytest.raises(DataError, match=r"cannot read .*y\.npy: Permission denied"):
+        open_data(folder)
+    folder.parent.chmod(0o500)
+    with pytest.raises(OutputError, match=r"cannot write .*e\.rsvm: Permission denied"):
+        packed(folder.parent / "e.rsvm")
+
+
+def check(folder):
+    """Use all that is not X, or be refused in a sentence."""
+    with suppress(ValueError):  # a DataError is one
+        data = open_data(folder)
+        assert data.ids is None or len(data.ids) == 40
+        data.preferences()
+        data.design_matrix()
+        repr(data)
+
+
+@given(st.data())
+def test_hostile_meta(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("data")
+    packed(folder, data.draw(st.sampled_from(["dense", "csr"])), names=True)
+    path = folder / "d.rsvm" / data.draw(st.sampled_from(["meta.json", "qid_names.json"]))
+    text = path.read_text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text)))
+        length = data.draw(st.integers(0, 12))
+        text = text[:place] + data.draw(st.sampled_from(FRAGMENTS)) + text[place + length :]
+    path.write_text(text)
+    check(folder / "d.rsvm")
+
+
+@given(st.data())
+def test_hostile_fields(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("data")
+    packed(folder, names=True)
+    path = folder / "d.rsvm" / "meta.json"
+    content = json.loads(path.read_text())
+    name = data.draw(st.sampled_from(sorted(content)))
+    values = [-1, 0, 1, 39, 41, 10**30, 1.5, None, "x", "csr", [], {}, ["a"] * 5, [{}], True]
+    content[name] = data.draw(st.sampled_from(values))
+    path.write_text(json.dumps(content))
+    check(folder / "d.rsvm")
+
+
+@given(st.data())
+def test_hostile_headers(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("data")
+    packed(folder, data.draw(st.sampled_from(["dense", "csr"])))
+    names = [name for name in names_of(folder / "d.rsvm") if name.endswith(".npy")]
+    path = folder / "d.rsvm" / data.draw(st.sampled_from(names))
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, 127))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    check(folder / "d.rsvm")
+
+
+def limited(n_bytes):
+    """A function that lets files of a new process grow to so many bytes."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+
+
+def test_a_full_disk(tmp_path):
+    lines = "".join(f"{k % 3} qid:{k // 10} 1:{k} 2:{k * k}\n" for k in range(5000))
+    (tmp_path / "a.svm").write_text(lines)
+    process = subprocess.run(
+        [*COMMAND, "pack", "a.svm", "d.rsvm"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited(50_000),
+    )
+    assert process.returncode == 2
+    assert process.stderr == "ranksvm: error: cannot write d.rsvm: File too large\n"
+    assert names_of(tmp_path) == ["a.svm"]
+
+
+def test_a_file_that_is_cut_off_while_it_is_mapped(folder):
+    program = (
+        "import os, sys\n"
+        "from ranksvm.cli import main\n"
+        "from ranksvm.disk.data import PackedData\n"
+        "known = PackedData.design_matrix\n"
+        "def cut(self, *arguments):\n"
+        "    X = known(self, *arguments)\n"
+        "    os.truncate(os.path.join(self.path, 'y.npy'), 0)\n"
+        "    return X\n"
+        "PackedData.design_matrix = cut\n"
+        f"sys.exit(main(['train', {str(folder)!r}, '-']))\n"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.startswith(f"ranksvm: error: a file of {folder} was cut off while")
+
+
+def test_what_was_abandoned_is_removed(tmp_path):
+    abandoned = tmp_path / ".ranksvm-pack-0123456789abcdef"
+    abandoned.mkdir()
+    (abandoned / "X.npy").write_bytes(b"")
+    with whole_folder(tmp_path / "e.rsvm") as folder:
+        used = folder.path
+        packed(tmp_path)  # which leaves alone what is in use
+        assert os.path.isdir(used)
+        folder.create("meta.json")
+    assert names_of(tmp_path) == ["d.rsvm", "e.rsvm"]
+
+
+def test_an_error_of_the_blocks_is_their_own(tmp_path):
+    def blocks():
+        yield [[1.0]], [0]
+        (tmp_path / "none").read_text()
+
+    with pytest.raises(FileNotFoundError, match="none"):
+        pack(blocks(), tmp_path / "d.rsvm")
+    assert names_of(tmp_path) == []
