@@ -10,11 +10,12 @@ import ranksvm
 
 ROOT = Path(ranksvm.__file__).parent
 
-# From the bottom up; the first two are modules that all rooms may use.
+# From the bottom up; the first are modules that all rooms may use.
 ROOMS = (
     "names",
     "threads",
     "lazy",
+    "summaries",
     "solvers",
     "pairs",
     "linear",

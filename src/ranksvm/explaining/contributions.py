@@ -7,8 +7,7 @@ above the mean of its query by what its features add beyond theirs: exactly, wit
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..models.kernel import KernelModel
 from ..models.linear import LinearModel
 from ..models.maps.base import MAX_MEMORY, require_room
 from ..pairs.queries import QueryGroups
+from ..summaries import Tabular
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -30,8 +30,8 @@ Matrix = NDArray[np.float64]
 _MOST_SHOWN = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions(Tabular):
     """What each feature adds to the differences of scores.
 
     Attributes
@@ -81,38 +81,24 @@ class Contributions:
         order = np.argsort(-np.abs(values), kind="stable")[:top]
         return [(self.feature_names[k], float(values[k])) for k in order if values[k] != 0]
 
-    def to_frame(self) -> Any:
-        """Return the values as a data frame of pandas, with a column for each feature.
+    @property
+    def _title(self) -> str:
+        n = len(self)
+        return f"Contributions of {len(self.feature_names)} features to {n} row{'s' * (n != 1)}"
 
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("frames need pandas: pip install pandas") from error
-        return pd.DataFrame(self.values, columns=self.feature_names)
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the mean of the absolute values, from the largest down; of one row, the values."""
+        size = np.abs(self.values).mean(axis=0) if len(self) else np.zeros(self.values.shape[1])
+        order = np.argsort(-size, kind="stable").tolist()
+        shown = self.values[0] if len(self) == 1 else size
+        return {
+            "feature": [self.feature_names[k] for k in order],
+            "adds" if len(self) == 1 else "mean size": shown[order].tolist(),
+        }
 
-    def __repr__(self) -> str:
-        head = f"Contributions of {len(self.feature_names)} features to {len(self)} rows"
-        return "\n".join([head, *(f"  {name}: {value:+.6g}" for name, value in self._shown())])
-
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{value:+.6g}</td></tr>"
-            for name, value in self._shown()
-        )
-        return f"<table><caption>largest contributions</caption>{cells}</table>"
-
-    def _shown(self) -> Iterator[tuple[str, float]]:
-        """Yield the features with the largest mean contribution, in absolute value."""
-        if not len(self):
-            return
-        mean = np.abs(self.values).mean(axis=0)
-        for k in np.argsort(-mean, kind="stable")[:_MOST_SHOWN].tolist():
-            yield self.feature_names[k], float(self.values[0, k] if len(self) == 1 else mean[k])
+    def _frame_columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the values of each feature."""
+        return dict(zip(self.feature_names, self.values.T, strict=True))
 
 
 def explain(model: Any, X: Any, qid: ArrayLike | None = None) -> Contributions:

@@ -7,6 +7,7 @@ through again. Without a feature means that its weight is zero, and the others s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..metrics import parse_metric
 from ..metrics.evaluation import measure
 from ..pairs.queries import QueryGroups
+from ..summaries import Tabular
 from .contributions import additive_model, feature_scores, names_of
 
 Vector = NDArray[np.float64]
@@ -23,8 +25,8 @@ Vector = NDArray[np.float64]
 KINDS = ("drop", "permutation")
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureImportance(Tabular):
     """How much of a metric is lost without each feature.
 
     Attributes
@@ -49,6 +51,19 @@ class FeatureImportance:
     metric: str
     baseline: float
     kind: str
+
+    @property
+    def _title(self) -> str:
+        return f"{self.metric} lost of {self.baseline:.6g}, by {self.kind}"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        order = self.order().tolist()
+        return {
+            "feature": [self.feature_names[k] for k in order],
+            "lost": self.importance[order].tolist(),
+            "from": self.low[order].tolist(),
+            "to": self.high[order].tolist(),
+        }
 
     def order(self) -> NDArray[np.int64]:
         """Return the features from the most important on, equal ones in their order."""

@@ -7,9 +7,9 @@ multiplied, are planes for another c.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import Callback, CuttingPlanes, Iteration, SolverResult
+from ..summaries import Tabular
 from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
 from .occurring import Columns, FeatureWeights
@@ -32,8 +33,8 @@ CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
 WARM = 1 / 3  # of the work from a cold start
 
 
-@dataclass(frozen=True, eq=False)
-class RankSVMGrid:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankSVMGrid(Tabular):
     """Linear rankers for a grid of C, in the order in which the grid was given.
 
     Attributes
@@ -73,6 +74,19 @@ class RankSVMGrid:
             statuses=[str(result.status) for result in results],
             histories=[result.history for result in results],
         )
+
+    @property
+    def _title(self) -> str:
+        return f"Linear rankers of {self.weights[0].n_features} features for {len(self.Cs)} C"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {
+            "C": self.Cs.tolist(),
+            "objective": self.objectives.tolist(),
+            "gap": self.dual_gaps.tolist(),
+            "status": self.statuses,
+            "weights": [int(np.count_nonzero(weights.values)) for weights in self.weights],
+        }
 
     @cached_property
     def coefs(self) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..pairs.queries import QueryGroups, id_vector
 from ..pairs.weights import row_weights
+from ..summaries import Tabular
 from .conventions import Conventions, conventions_of
 from .names import Metric, parse_metrics
 from .pairs import labels_and_scores
@@ -22,8 +23,8 @@ Vector = NDArray[np.float64]
 DEFAULT_METRICS = ("pairwise_accuracy", "ndcg@10", "map")
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Tabular):
     """Metrics of a ranking, as `evaluate` returns them.
 
     Attributes
@@ -41,6 +42,27 @@ class Evaluation:
     mean: dict[str, float]
     per_query: dict[str, Vector]
     queries: NDArray[Any]
+
+    @property
+    def _title(self) -> str:
+        n = len(self.queries)
+        return f"Evaluation of {n} {'query' if n == 1 else 'queries'}"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {
+            "metric": list(self.mean),
+            "mean": list(self.mean.values()),
+            "queries": [self._defined(name) for name in self.mean],
+        }
+
+    def _frame_columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the values of each query."""
+        return {"query": self.queries, **self.per_query}  # type: ignore[dict-item]
+
+    def _defined(self, name: str) -> int:
+        """Return in how many queries a metric is defined."""
+        values = self.per_query.get(name)
+        return len(self.queries) if values is None else int(np.isfinite(values).sum())
 
 
 def evaluate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..linear.design_matrix import DesignMatrix, two_dimensional
 from ..linear.occurring import IN_SCORING, FeatureWeights
+from ..summaries import Tabular
 from .columns import columns_of
 from .maps import FeatureMap
 
 _MAPPED_ROWS = 4096  # at a time
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class LinearModel:
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class LinearModel(Tabular):
     """A linear ranker: weights, and how they came about.
 
     Parameters
@@ -69,6 +70,22 @@ class LinearModel:
             maps=tuple(maps),
         )
         self._require_chain()
+
+    @property
+    def _title(self) -> str:
+        mapped = "".join(f" behind {one.name}" for one in self.maps)
+        n_nonzero = int(np.count_nonzero(self.weights.values))
+        n = self.weights.n_features
+        return f"Linear ranker of {n} features{mapped}, {n_nonzero} of them with a weight"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the weights that are not zero, from the largest absolute value down."""
+        features, values = self.weights.nonzero()
+        order = np.argsort(-np.abs(values), kind="stable")
+        names = None if self.maps else self.feature_names
+        places = features[order].tolist()
+        titles = places if names is None else [names[place] for place in places]
+        return {"feature": titles, "weight": values[order].tolist()}
 
     @property
     def coef(self) -> NDArray[np.float64]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ... import _core
 from ...metrics.pairs import pairwise_error
 from ...pairs.columns import finite_column
 from ...pairs.queries import QueryGroups
+from ...summaries import Tabular
 from ...threads import one_blas_thread
 from ..kernels import Kernel
 from .coefficients import PathCoefficients
@@ -28,8 +29,8 @@ _SPREAD = 1e-9  # of the margins, so that events which would tie come one after 
 _COLUMNS = 256
 
 
-@dataclass(frozen=True, eq=False)
-class RegularizationPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class RegularizationPath(Tabular):
     """Kernel rankers for every lambda.
 
     They are the solutions of::
@@ -68,7 +69,7 @@ class RegularizationPath:
     """
 
     lambdas: Vector
-    coefficients: PathCoefficients = field(repr=False)
+    coefficients: PathCoefficients
     n_zero: NDArray[np.int64]
     n_free: NDArray[np.int64]
     n_one: NDArray[np.int64]
@@ -76,9 +77,24 @@ class RegularizationPath:
     event_sets: NDArray[np.uint8]
     graph: PreferenceGraph
     kernel: Kernel
-    X: Any = field(repr=False)
+    X: Any
     status: str
     violation: float
+
+    @property
+    def _title(self) -> str:
+        return (
+            f"Solutions of kernel rankers, {self.kernel}, {len(self.lambdas) - 1} events, "
+            f"{self.status}"
+        )
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {
+            "lambda": self.lambdas.tolist(),
+            "zero": self.n_zero.tolist(),
+            "free": self.n_free.tolist(),
+            "one": self.n_one.tolist(),
+        }
 
     @property
     def shortfall(self) -> str | None:
