@@ -25,6 +25,7 @@ void bind_top_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_svmlight(nb::module_& m);
+void bind_tables(nb::module_& m);
 
 namespace {
 
@@ -365,4 +366,5 @@ NB_MODULE(_core, m) {
   m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);
   bind_svmlight(m);
+  bind_tables(m);
 }

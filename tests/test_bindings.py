@@ -101,3 +101,25 @@ def test_given_pairs_are_checked():
 def test_scores_must_be_finite(pairs):
     with pytest.raises(ValueError, match="scores must be finite"):
         _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), "hinge", 1.0, "auto")
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (1, 1), (63, 8), (65, 17), (200, 7)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_become_those_of_a_matrix(shape, dtype):
+    expected = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    found = np.full(shape, np.nan, dtype)
+    _core.fill_rows(found, [column.copy() for column in expected.T])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_columns_must_fit_a_matrix():
+    X, column = np.zeros((3, 2)), np.zeros(3)
+    for columns in ([column], [column] * 3, [column, np.zeros(2)]):
+        with pytest.raises(ValueError, match="columns"):
+            _core.fill_rows(X, columns)
+    for bad in (np.zeros(3, np.float32), np.zeros(6)[::2], np.zeros((3, 1)), [0.0, 0.0, 0.0]):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _core.fill_rows(X, [column, bad])
+    for matrix in (np.zeros((3, 2), order="F"), np.zeros((3, 4))[:, ::2]):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _core.fill_rows(matrix, [column, column])

@@ -7,9 +7,11 @@ import pytest
 
 import ranksvm
 from ranksvm import metrics, plots
+from ranksvm.cli.program import main
 from ranksvm.config.file import _ATTRIBUTES
 
 DOCS = Path(__file__).parents[1] / "docs"
+README = (DOCS.parent / "README.md").read_text()
 PAGES = [path for path in sorted(DOCS.glob("**/*.rst")) if "\n>>> " in path.read_text()]
 
 
@@ -50,8 +52,19 @@ def test_every_attribute_of_config_files_is_described():
     assert {name for name in names if f"``{name}``" not in page} == set()
 
 
+def test_the_first_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    root = DOCS.parent
+    (commands,) = re.findall(r"^```\n(ranksvm train examples/.*?)^```", README, re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    for line in commands.splitlines():
+        arguments = line.partition("#")[0].split()
+        assert arguments[0] == "ranksvm"
+        assert main(arguments[1:]) == 0, capsys.readouterr().err
+
+
 def test_every_name_of_the_readme_exists():
-    page = (DOCS.parent / "README.md").read_text()
+    page = README
     imports = re.findall(r"^from ranksvm[\w.]* import .*$", page, re.MULTILINE)
     names = re.findall(r"`(ranksvm(?:\.\w+)+)`", page)
     assert imports

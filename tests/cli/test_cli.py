@@ -282,7 +282,7 @@ def test_a_full_device_is_an_error(wine):
 
 def test_a_full_disk_leaves_the_old_model(wine, tmp_path):
     """A limit on the size of files stands for a disk that fills up while the model is written."""
-    (tmp_path / "m").write_text("old")
+    (tmp_path / "m").write_text('{"old": 1}')
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -291,7 +291,7 @@ def test_a_full_disk_leaves_the_old_model(wine, tmp_path):
     process = ranksvm("train", wine[0] / "data.svm", tmp_path / "m", "-q", preexec_fn=limit)
     assert_refused(process, "cannot write")
     assert os.listdir(tmp_path) == ["m"]
-    assert (tmp_path / "m").read_text() == "old"
+    assert (tmp_path / "m").read_text() == '{"old": 1}'
 
 
 def test_a_reader_that_leaves_is_no_error(wine):

@@ -11,6 +11,7 @@ from pyarrow import feather, parquet
 
 from ranksvm import RankSVM, dump_svmlight, load_model, load_table
 from ranksvm.cli.program import main
+from ranksvm.files.tables import formats
 
 NAMES = ["bm25", "clicks", "age"]
 
@@ -266,3 +267,47 @@ def test_files_that_count_from_zero(folder, capsys):
     run(capsys, "train", "a.svm", "b.svm", "m.json")
     run(capsys, "train", "ab.svm", "n.json")
     assert coefficients("m.json") == coefficients("n.json")
+
+
+@pytest.mark.parametrize("options", [[], ["--top", "2"], ["--trec"]])
+def test_predictions_of_parts_are_those_of_the_whole(folder, capsys, monkeypatch, options):
+    table = parquet.read_table("rows.parquet")
+    table = table.append_column("docid", pa.array([f"d{k}" for k in range(60)]))
+    parquet.write_table(table, "t.parquet")
+    shuffled = table.take(np.random.default_rng(2).permutation(60))
+    parquet.write_table(shuffled, "shuffled.parquet")
+    run(capsys, "train", "rows.csv", "m.json")
+    run(capsys, "train", "rows.csv", "q.json", "--scale", "query")
+    expected = {}
+    for model in ("m.json", "q.json"):
+        for data in ("t.parquet", "shuffled.parquet"):
+            run(capsys, "predict", model, data, "out", *options, "--force")
+            expected[model, data] = (folder / "out").read_text()
+    monkeypatch.setattr(formats, "_BATCH_ROWS", 7)
+    for (model, data), content in expected.items():
+        run(capsys, "predict", model, data, "out", *options)
+        assert (folder / "out").read_text() == content
+        if not options and model == "m.json":
+            assert run(capsys, "predict", model, data).out == content
+
+
+def test_queries_whose_rows_are_not_adjacent_cannot_stream(folder, capsys, monkeypatch):
+    monkeypatch.setattr(formats, "_BATCH_ROWS", 4)
+    columns = {"y": [1, 1, 0, 0] * 5, "qid": [1, 2] * 10, "a": [2.0, 3.0, 1.0, 4.0] * 5}
+    parquet.write_table(pa.table(columns), "t.parquet")
+    run(capsys, "train", "t.parquet", "m.json")
+    run(capsys, "predict", "m.json", "t.parquet", "out", "--top", "1")
+    assert main(["predict", "m.json", "t.parquet", "--top", "1"]) == 2
+    assert "the rows of query 1 are not adjacent" in capsys.readouterr().err
+
+
+def test_nothing_is_half_written(folder, capsys, monkeypatch):
+    monkeypatch.setattr(formats, "_BATCH_ROWS", 4)
+    run(capsys, "train", "rows.csv", "m.json")
+    columns = {name: [1.0] * 20 for name in NAMES}
+    columns["age"][18] = None
+    parquet.write_table(pa.table(columns), "bad.parquet")
+    error = refused(capsys, "predict", "m.json", "bad.parquet", "out")
+    assert "bad.parquet, row 19, column 'age': the value is missing" in error
+    assert not (folder / "out").exists()
+    assert not list(folder.glob(".ranksvm*"))

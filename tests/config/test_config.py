@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from config_files import TEST, TRAINING, assert_refused, output_of, run, write_data
-from ranksvm import dump_svmlight, load_model, pairwise_accuracy
+from ranksvm import dump_svmlight, load_model, load_svmlight, pairwise_accuracy
 from ranksvm.cli import main, rank_svm
 from ranksvm.config.file import read_config
 from ranksvm.files.source import DataError
@@ -273,3 +275,19 @@ def test_what_is_asked_for(folder):
     assert config.inputs["prediction_qids"].attribute == "test_qids"
     with pytest.raises(DataError, match="cannot read none"):
         read_config("none")
+
+
+def test_sets_may_be_tables(folder, capsys):
+    X, y, qid = load_svmlight("set", zero_based=True)
+    names = [f"f{k}" for k in range(X.shape[1])]
+    table = pa.table({"y": y, "qid": qid, **dict(zip(names, X.T, strict=True))})
+    parquet.write_table(table.slice(0, 30), "part-1.parquet")
+    parquet.write_table(table.slice(30).select(["qid", *names[::-1], "y"]), "part-2.parquet")
+    output_of("[Input]\ntrain_set=set\ntest_set=set\n[Output]\npredicted_labels=expected\n", capsys)
+    text = "train_set=part-*.parquet\ntest_set=part-*.parquet\n"
+    output_of(f"[Input]\n{text}[Output]\nmodel=m\npredicted_labels=p\n", capsys)
+    assert Path("p").read_bytes() == Path("expected").read_bytes()
+    assert load_model("m").feature_names == names
+    parquet.write_table(table.select(["y", "qid", "f2", "f0", "f3", "f1"]), "t.parquet")
+    output_of("[Input]\nmodel=m\ntest_set=t.parquet\n[Output]\npredicted_labels=p\n", capsys)
+    assert Path("p").read_bytes() == Path("expected").read_bytes()

@@ -173,7 +173,7 @@ def test_what_does_not_go_together_is_refused(folder, capsys, inputs, outputs, m
         ("train_set=none", "model=m", "c.cfg, line 2: there is no file none; relative paths .*"),
         ("train_set=/none", "model=m", "c.cfg, line 2: there is no file /none"),
         ("model=none\ntest_set=tset", "predicted_labels=p", "c.cfg, line 2: there is no file n.*"),
-        ("train_set=.", "model=m", "cannot read .: Is a directory"),
+        ("train_set=.", "model=m", ". is a directory: name the files in it, such as ./.*"),
         (
             "train_set=set\nprediction_features=none",
             "model=m\npredicted_labels=p",

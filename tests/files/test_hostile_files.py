@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pyarrow import csv, feather, parquet
 
-from ranksvm import KernelModel, LinearModel, load_model, save_model
+from ranksvm import KernelModel, LinearModel, load_model, load_table, save_model
 from ranksvm.cli.models import _description
 from ranksvm.config.file import read_config
 from ranksvm.files.conversion import load_model_or_weights
@@ -94,6 +96,24 @@ def valid_files(folder):
         "features": [b"1:0.5 3:-2\n2:1e-3\n", b"0.5 1\n2 -3\n"],
         "labels": [b"1\n0.5\n-2\n"],
         "qids": [b"1\n1\n2\n", b"a\nb\nb\n"],
+        **tables(folder),
+    }
+
+
+def tables(folder):
+    """Return the same table in every format, and some that are compressed."""
+    columns = {"y": [1, 0, 2], "query": ["a", "a", "b"], "u": [0.5, 1.5, -2.0], "v": [1, 2, 3]}
+    table = pa.table(columns)
+    feather.write_feather(table, folder / "t.arrow", compression="uncompressed")
+    feather.write_feather(table, folder / "t.feather", chunksize=2)
+    parquet.write_table(table, folder / "t.parquet", row_group_size=2)
+    parquet.write_table(table, folder / "t.pq", compression="none", use_dictionary=False)
+    csv.write_csv(table, folder / "t.csv")
+    text = (folder / "t.csv").read_bytes()
+    return {
+        "csv": [text, text.replace(b'"', b"").replace(b",", b"\t"), b"1 qid:1 1:2\n0 qid:1 1:3\n"],
+        "parquet": [(folder / name).read_bytes() for name in ("t.parquet", "t.pq")],
+        "arrow": [(folder / name).read_bytes() for name in ("t.arrow", "t.feather")],
     }
 
 
@@ -162,6 +182,7 @@ def edited(content, edits):
     return bytes(content[:1_000_000])
 
 
+TABLES = ["csv", "parquet", "arrow"]
 TREERANKSVM = {"features": read_features, "labels": read_labels, "qids": read_qids}
 
 
@@ -176,6 +197,8 @@ def reader_of(kind):
         return lambda content: read_penalty_weights(io.BytesIO(content), FeatureNames(3, first=1))
     if kind == "config":
         return lambda content: read_config(io.BytesIO(content))
+    if kind in TABLES:
+        return lambda content: load_table(io.BytesIO(content), n_threads=1)
     if kind in TREERANKSVM:
         return lambda content: TREERANKSVM[kind](io.BytesIO(content))
     if kind == "weights":
@@ -196,6 +219,10 @@ def check_outcome(kind, content, folder):
     if kind == "scores":
         assert len(found) == 3
         assert np.isfinite(found).all()
+    if kind in TABLES:
+        X = found.X if isinstance(found.X, np.ndarray) else found.X.data
+        assert np.isfinite(X).all()
+        assert found.y is None or np.isfinite(found.y).all()
     if kind == "pairs":
         assert ((found.pairs >= 0) & (found.pairs < 3)).all()
         assert (found.pairs[:, 0] != found.pairs[:, 1]).all()
@@ -251,7 +278,7 @@ def check_model(model, form, folder):
 
 KINDS = ["json", "safetensors", "kernel json", "kernel safetensors"]
 KINDS += ["maps json", "maps safetensors", "liblinear", "svmrank", "pickle", "weights"]
-KINDS += ["scores", "pairs", "bounds", "penalties", "config", *TREERANKSVM]
+KINDS += ["scores", "pairs", "bounds", "penalties", "config", *TREERANKSVM, *TABLES]
 
 
 @pytest.mark.parametrize("kind", KINDS)

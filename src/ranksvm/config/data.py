@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..files.source import DataError
-from ..files.svmlight import SvmlightFile, read_svmlight
+from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
 from ..files.treeranksvm import read_features, read_labels, read_qids
+from ..jobs.data import Reading, files_of, read_data
 from ..jobs.given import read_given_pairs
 from ..jobs.rows import counts_from_one
 from ..models import Model
@@ -18,7 +20,6 @@ from ..pairs.given import GivenPreferences
 from .file import Config
 
 Vector = NDArray[np.float64]
-IndexBase = bool | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +87,11 @@ def read_training_pairs(config: Config, rows: SvmlightFile) -> GivenPreferences 
     return read_given_pairs(entry.value, len(rows.labels), rows.name, rows.qid)
 
 
-def read_scored(config: Config, model: Model | None) -> Scored:
-    """Read the data to predict and to measure; `model` is that which is read, if one is.
+def read_scored(config: Config, model: Model | None, names: Sequence[str] | None) -> Scored:
+    """Read the data to predict and to measure.
+
+    The model is that which is read, if one is, and the names are those of its features, or of the
+    training data.
 
     Raises
     ------
@@ -98,7 +102,8 @@ def read_scored(config: Config, model: Model | None) -> Scored:
     lengths: dict[str, int] = {}
     for variable in ("test_set", "prediction_features"):
         if variable in config.inputs:
-            rows = _read_rows(config, variable, "auto" if counts_from_one(model) else True)
+            from_zero: IndexBase = "auto" if counts_from_one(model) else True
+            rows = _read_rows(config, variable, from_zero, names)
             labels, qid, lengths[variable] = rows.labels, rows.qid, len(rows.labels)
     if "test_labels" in config.inputs:
         labels = _read_labels(config, "test_labels")
@@ -126,11 +131,14 @@ def read_scored(config: Config, model: Model | None) -> Scored:
     )
 
 
-def _read_rows(config: Config, variable: str, zero_based: IndexBase) -> SvmlightFile:
+def _read_rows(
+    config: Config, variable: str, zero_based: IndexBase, of_model: Sequence[str] | None = None
+) -> SvmlightFile:
     path, n_threads = config.inputs[variable].value, config.parameters.n_threads
     if config.readers[variable] == "features":
         return read_features(path, n_threads=n_threads)
-    rows = read_svmlight(path, zero_based=zero_based, n_threads=n_threads)
+    reading = Reading(zero_based=zero_based, of_model=of_model, n_threads=n_threads)
+    rows = read_data(files_of([path]), reading)
     return rows if variable.endswith("_set") else replace(rows, qid=None, cost=None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from glob import glob, has_magic
 from typing import TextIO
 
 import numpy as np
@@ -58,8 +59,8 @@ def run_config(path: StrPath) -> None:
     model = load_model(config.inputs["model"].value) if "model" in config.inputs else None
     training = read_training(config) if config.trains else None
     given = None if training is None else read_training_pairs(config, training)
-    test = read_scored(config, model)
     trained = training or model
+    test = read_scored(config, model, None if trained is None else trained.feature_names)
     if config.predicts and test.rows is not None and trained is not None:
         require_fit(test.rows, trained, lambda note: _say(config, note))
     measures = config.measures and _can_be_measured(config, test)
@@ -85,7 +86,8 @@ def run_config(path: StrPath) -> None:
 
 def _check_inputs(config: Config) -> None:
     for entry in config.inputs.values():
-        if entry.value != "-" and not os.path.exists(entry.value):
+        is_pattern = has_magic(entry.value) and glob(entry.value)
+        if entry.value != "-" and not is_pattern and not os.path.exists(entry.value):
             hint = ""
             if not os.path.isabs(entry.value):
                 hint = f"; relative paths begin at the working directory, {os.getcwd()}"

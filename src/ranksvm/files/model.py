@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from .atomic import open_output
 from .json_text import from_json, to_json
 from .quoting import shown
 from .safetensors import looks_like_safetensors, read_safetensors, write_safetensors
-from .source import DataError, opener_of_compressed, read_bytes
+from .source import DataError, open_decompressed, opener_of_compressed, read_bytes
 
 __all__ = [
     "check_model",
@@ -139,11 +138,7 @@ def model_form(start: bytes) -> str | None:
 def is_model_file(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file begins as a model file does."""
     try:
-        opener = opener_of_compressed(os.fsdecode(path))
-        with (
-            open(path, "rb") as raw,
-            nullcontext(raw) if opener is None else opener(raw, "rb") as file,
-        ):
+        with open_decompressed(os.fsdecode(path)) as file:
             return model_form(file.read(_START_BYTES)) is not None
     except Exception:  # damaged compression has many; who reads the file says what is wrong
         return False

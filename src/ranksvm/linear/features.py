@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.columns import is_masked
+from ..pairs.query_columns import column_names, is_arrow
 
 
 def numeric_features(X: Any) -> Any:
@@ -23,6 +24,7 @@ def numeric_features(X: Any) -> Any:
     ValueError, TypeError
         Naming the column that holds dates, or the place of what is masked or no number.
     """
+    column_names(X)  # of which a LazyFrame has none
     if is_masked(X) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
         raise ValueError(f"X must be finite; the value at {place} is masked: fill it, or drop it")
@@ -42,11 +44,22 @@ def numeric_features(X: Any) -> Any:
 
 def _parts(X: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the columns of a data frame, or all of an array: what it is called, type and values."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if is_arrow(X):
+        for name, kind in zip(X.schema.names, X.schema.types, strict=True):
+            yield f"column {name!r}", _numpy_type(kind), X[name]
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
         for name, dtype in zip(X.columns, X.dtypes, strict=True):
             yield f"column {name!r}", dtype, X[name]
     elif hasattr(X, "dtype"):
         yield "", X.dtype, X
+
+
+def _numpy_type(kind: Any) -> Any:
+    """Return what NumPy makes of values of a type of pyarrow: objects, if it has no such type."""
+    try:
+        return np.dtype(kind.to_pandas_dtype())
+    except (NotImplementedError, TypeError):
+        return np.dtype(object)
 
 
 def _is_temporal(dtype: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..pairs.query_columns import column_names, is_arrow, selected
+
 
 def columns_of(X: Any, names: list[str] | None) -> Any:
     """Return rows with the features that a model names, in its order.
@@ -20,8 +22,9 @@ def columns_of(X: Any, names: list[str] | None) -> Any:
     ValueError
         If a data frame lacks a feature, or has one twice.
     """
-    columns = list(getattr(X, "columns", ()))
-    if not names or not columns or not all(isinstance(name, str) for name in columns):
+    texts = column_names(X)
+    columns = texts if is_arrow(X) else list(getattr(X, "columns", ()))
+    if not names or not columns or len(texts) < len(columns):
         return X
     missing = [name for name in names if name not in set(columns)]
     if missing:
@@ -33,4 +36,4 @@ def columns_of(X: Any, names: list[str] | None) -> Any:
     twice = [name for name in names if columns.count(name) > 1]
     if twice:
         raise ValueError(f"X has the column {twice[0]!r} twice: leave out one of them")
-    return X if columns == names else X[names]
+    return X if columns == names else selected(X, names)

@@ -14,15 +14,36 @@ USUAL_NAMES = ("qid", "query_id", "query")
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the columns of a data frame that are named by texts; none of what is no frame."""
-    return [name for name in getattr(X, "columns", ()) if isinstance(name, str)]
+    """Return the columns of a data frame that are named by texts; none of what is no frame.
+
+    Raises
+    ------
+    TypeError
+        If it is a LazyFrame, which has no rows yet.
+    """
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
+    names = X.column_names if is_arrow(X) else getattr(X, "columns", ())
+    return [name for name in names if isinstance(name, str)]
+
+
+def is_arrow(X: Any) -> bool:
+    """Tell whether a table is one of pyarrow; who made one has imported it."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(X, pyarrow.Table)
+
+
+def selected(X: Any, names: list[str]) -> Any:
+    """Return a data frame with some of its columns, in their order."""
+    return X.select(names) if is_arrow(X) else X[names]
 
 
 def without_column(X: Any, name: str) -> Any:
     """Return a data frame without a column, or `X` as it is where it has no such column."""
     if name not in column_names(X):
         return X
-    return X[[column for column in X.columns if column != name]]
+    columns = X.column_names if is_arrow(X) else X.columns
+    return selected(X, [column for column in columns if column != name])
 
 
 def query_column(X: Any, name: str) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...pairs.query_columns import USUAL_NAMES
+from ..quoting import shown
 from ..sections import did_you_mean
 from ..source import DataError
 
@@ -121,7 +122,9 @@ class TableColumns:
             features = columns.matching(self.features)
             both = [feature for feature in features if feature in others]
             if both:
-                raise DataError(f"{columns.name}: the column {both[0]!r} cannot be a feature, too")
+                raise DataError(
+                    f"{columns.name}: the column {shown(both[0])} cannot be a feature, too"
+                )
             return features
         left = {*others, *columns.matching(self.drop), *_INDEX}
         features = columns.require([name for name in columns.found if name not in left], "")
@@ -172,13 +175,13 @@ class _Found:
     def listed(self) -> str:
         """The first of them, for messages."""
         more = ", ..." if len(self.found) > _SHOWN else ""
-        return ", ".join(map(repr, self.found[:_SHOWN])) + more
+        return ", ".join(map(shown, self.found[:_SHOWN])) + more
 
     def require(self, wanted: Sequence[str], purpose: str) -> list[str]:
         """Return columns that must be there, and once."""
         missing = [column for column in wanted if column not in self.index]
         if missing:
-            listed = ", ".join(map(repr, missing[:_SHOWN])) + ", ..." * (len(missing) > _SHOWN)
+            listed = ", ".join(map(shown, missing[:_SHOWN])) + ", ..." * (len(missing) > _SHOWN)
             hint = did_you_mean(missing[0], self.found)
             raise DataError(
                 f"{self.name} has no column {listed}{purpose}{hint}; its columns are {self.listed}"
@@ -186,7 +189,7 @@ class _Found:
         if len(self.index) < len(self.found):
             for column in wanted:
                 if list(self.found).count(column) > 1:
-                    raise DataError(f"{self.name} has the column {column!r} twice: rename one")
+                    raise DataError(f"{self.name} has the column {shown(column)} twice: rename one")
         return list(wanted)
 
     def matching(self, patterns: Iterable[str]) -> list[str]:
@@ -205,8 +208,8 @@ def _in_order(features: Sequence[str], like: Sequence[str], name: str) -> list[s
     if further or missing:
         column, verb = (min(further), "has") if further else (min(missing), "lacks")
         raise DataError(
-            f"{name} {verb} the column {column!r}, unlike the file before it: give files of the "
-            "same columns, or name features that all have"
+            f"{name} {verb} the column {shown(column)}, unlike the file before it: give files of "
+            "the same columns, or name features that all have"
         )
     return list(like)
 
@@ -216,4 +219,4 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _both(names: Sequence[str]) -> str:
-    return " and ".join(map(repr, names))
+    return " and ".join(map(shown, names))

@@ -16,7 +16,9 @@ from ..source import DataError
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 22
 _CSV_BLOCK = 1 << 22
+_COLUMN_BUFFER = 1 << 16  # bytes; without it, whole columns of a group of rows are held
 _CSV_FAULT = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.S)
+_MESSAGE = 200
 _DELIMITERS = ",\t;"
 
 
@@ -76,17 +78,19 @@ def open_table(source: DataSource) -> Table:
     try:
         table: Table = _KINDS[source.kind](source)
         return table
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError, UnicodeError, OverflowError) as error:
         raise DataError(f"cannot read {source.name}: {first_line(error)}") from None
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of a message."""
-    return str(error).strip().split("\n")[0]
+    """Return the first line of a message, or the beginning of that, escaped."""
+    line = (str(error).strip() or type(error).__name__).split("\n")[0]
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
+    return text[:_MESSAGE]
 
 
-def _bytes_of(source: DataSource) -> Any:
-    """Return what pyarrow can read anywhere in: a file, mapped, or all bytes of a stream."""
+def _bytes_of(source: DataSource, mapped: bool = False) -> Any:
+    """Return what pyarrow can read anywhere in: a file, or all bytes of a stream."""
     import pyarrow as pa
 
     if source.path is None:
@@ -94,7 +98,7 @@ def _bytes_of(source: DataSource) -> Any:
     with source.open() as file:
         if not isinstance(file, io.BufferedReader) or not isinstance(file.raw, io.FileIO):
             return pa.BufferReader(file.read())  # it is compressed as a whole
-    return pa.memory_map(source.path)
+    return pa.memory_map(source.path) if mapped else pa.OSFile(source.path)
 
 
 def _rows_of_batch(n_columns: int) -> int:
@@ -106,7 +110,7 @@ class _Parquet(Table):
         from pyarrow import parquet
 
         self.name = source.name
-        self._file = parquet.ParquetFile(_bytes_of(source))
+        self._file = parquet.ParquetFile(_bytes_of(source), buffer_size=_COLUMN_BUFFER)
         schema = self._file.schema_arrow
         self.columns, self.types = schema.names, schema.types
 
@@ -129,7 +133,7 @@ class _Arrow(Table):
 
         self.name = source.name
         self._of_file = source.kind == "arrow"
-        opened = _bytes_of(source)
+        opened = _bytes_of(source, mapped=True)
         self._reader = (ipc.open_file if self._of_file else ipc.open_stream)(opened)
         schema = self._reader.schema
         self.columns, self.types = schema.names, schema.types
@@ -142,6 +146,7 @@ class _Arrow(Table):
         numbers = list(wanted)
         for batch in self._all():
             part = batch.select(numbers)
+            part.validate(full=True)
             step = _rows_of_batch(len(numbers))
             for first in range(0, part.num_rows, step):
                 yield part.slice(first, step)
@@ -213,7 +218,7 @@ class _Csv(Table):
         column, row, what = found.groups()
         place = f"{self.name}, row {int(row) - self._skipped}"
         if column is not None:
-            place += f", column {self.columns[int(column)]!r}"
+            place += f", column {shown(self.columns[int(column)])}"
         return f"{place}: {_said(what)}"
 
 
@@ -240,8 +245,11 @@ def _header(source: DataSource) -> tuple[list[str], int, str]:
     delimiter = max(_DELIMITERS, key=bare.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     names: list[str] = []
-    while not any(names):
-        names = [name.strip() for name in next(reader)]
+    try:
+        while not any(names):
+            names = [name.strip() for name in next(reader)]
+    except (csv.Error, StopIteration) as error:
+        raise DataError(f"{source.name}: the header cannot be read: {error}") from None
     if all(_is_number(name) for name in names):
         raise DataError(
             f"{source.name} has no header: its first line must name the columns, but is "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data_source import DataSource
+from ..quoting import shown
 from ..source import DataError
 from ..svmlight import SvmlightFile
 from .columns import Layout, TableColumns
@@ -100,7 +101,7 @@ class TableReader:
             yield
         except pa.ArrowMemoryError:
             raise
-        except (pa.ArrowException, OSError, EOFError) as error:
+        except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError) as error:
             raise DataError(self._table.fault(error)) from None
 
 
@@ -116,7 +117,8 @@ def _type_of_features(table: Table, layout: Layout, single: bool | None) -> Any:
         ):
             if role not in ("qid", "docid") and not is_number(kind):
                 raise DataError(
-                    f"{table.name}: the column {column!r} of the {role} holds {kind}, no numbers"
+                    f"{table.name}: the column {shown(column)} of the {role} holds "
+                    f"{shown(str(kind))}, no numbers"
                 )
         if single is None:
             single = all(map(is_single, kinds[: len(layout.features)]))

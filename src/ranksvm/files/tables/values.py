@@ -1,8 +1,4 @@
-"""The values of a column, as NumPy has them, and the matrix of several.
-
-Columns come one by one, and rows of a matrix lie one by one: so many rows are copied at a time that
-their part of the matrix stays in the cache until all columns are there.
-"""
+"""The values of a column, as NumPy has them, and the matrix of several."""
 
 from __future__ import annotations
 
@@ -13,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core import fill_rows
 from ..quoting import shown
 from ..source import DataError
 
 Vector = NDArray[np.float64]
 
-_CACHED_VALUES = 1 << 17
-_LEAST_ROWS = 256
 _MAX_DIGITS = 19
 
 
@@ -32,7 +27,7 @@ class Place(NamedTuple):
 
     def of(self, row: int) -> str:
         """Return the place of one of them, with rows counted from one."""
-        return f"{self.name}, row {self.row + row + 1}, column {self.column!r}"
+        return f"{self.name}, row {self.row + row + 1}, column {shown(self.column)}"
 
 
 def is_number(kind: Any) -> bool:
@@ -96,12 +91,7 @@ def require_present(column: Any, place: Place) -> None:
 
 def fill(target: NDArray[Any], columns: Sequence[NDArray[Any]]) -> None:
     """Copy columns into those of a matrix in C order."""
-    n_rows, n_columns = target.shape
-    step = max(_CACHED_VALUES // max(n_columns, 1), _LEAST_ROWS)
-    for first in range(0, n_rows, step):
-        block = target[first : first + step]
-        for k, column in enumerate(columns):
-            block[:, k] = column[first : first + step]
+    fill_rows(target, [np.ascontiguousarray(column, target.dtype) for column in columns])
 
 
 def truths(column: Any, place: Place) -> NDArray[np.bool_]:
@@ -135,7 +125,8 @@ def ids(column: Any, place: Place) -> NDArray[Any]:
         coded = column.cast("string").dictionary_encode()
     except pa.ArrowException:
         raise DataError(
-            f"{place.name}: the column {place.column!r} holds {column.type}, which are no ids"
+            f"{place.name}: the column {shown(place.column)} holds {shown(str(column.type))}, "
+            "which are no ids"
         ) from None
     words = coded.dictionary.to_pylist()
     codes = coded.indices.to_numpy()
@@ -175,6 +166,6 @@ def kind_fault(name: str, column: str, kind: Any) -> DataError:
     else:
         what = f"{shown(str(kind))}", "make a column of each number"
     return DataError(
-        f"{name}: the column {column!r} holds {what[0]}, no numbers: leave it out, by --drop or "
-        f"drop=, or {what[1]}"
+        f"{name}: the column {shown(column)} holds {what[0]}, no numbers: leave it out, by --drop "
+        f"or drop=, or {what[1]}"
     )
