@@ -4,16 +4,15 @@
 
     m(x) = g'(x - w) + (x - w)'A (x - w) / 2 + R(x)
 
-A proximal step, coordinate by coordinate, says which coordinates are free, and on which side of
-their kinks. On that face m is smooth, and conjugate gradients lead down. Where they have left
-sides, each coordinate goes to its end, or all go as far as the first can, whichever is lower. That
-is how bounds are treated by Dostal and Schoeberl (2005), in the two metrics of Gafni and Bertsekas
-(1984): products with A are all that is asked for, and the image of the step is carried along.
+Two kinds of steps take turns, as in Dostal and Schoeberl (2005) for bounds, with products with A
+alone. A proximal one, coordinate by coordinate and as long as the last was curved (Barzilai and
+Borwein 1988), says which coordinates are free, and on which side of their kinks. Once that changes
+little, conjugate gradients lead down on the face, where m is smooth. Of coordinates that have left
+their sides then, each goes to its end, or all go as far as the first can, whichever is lower.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,32 +21,39 @@ from numpy.typing import NDArray
 from .protocols import Evaluation, Face, Image, Separable
 
 Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
+FEW = 0.02  # of the free coordinates
 FACE = 0.3  # by how much conjugate gradients bring the residual down before sides are seen to
-LEAST = 1e-12  # step of a coordinate, relative to the longest
+ENOUGH = 0.1  # of what a step on the face gains were there no sides
+LEAST, TINY = 1e-12, 1e-200  # of a metric, relative to the largest, and at all
+SLOW, FAST = 1e-6, 1e6  # paces
 
 
-class Moved(NamedTuple):
-    """A vector, its image, and its product with A; linear, so that they are added up together."""
+class Way(NamedTuple):
+    """A step to an end, its image, and its product with A."""
 
+    end: Vector
     step: Vector
     image: Image
     product: Vector
 
-    def plus(self, share: float, other: Moved) -> Moved:
-        """Return this and a multiple of another."""
-        return Moved(*(a + share * b for a, b in zip(self, other, strict=True)))
+    def after(self, other: Way | None) -> Way:
+        """Return the way that this is the last part of."""
+        if other is None:
+            return self
+        sums = (a + b for a, b in zip(other[1:], self[1:], strict=True))
+        return Way(self.end, *sums)
 
-    def times(self, share: float) -> Moved:
-        """Return a multiple of this."""
-        return Moved(*(share * part for part in self))
+    def cut(self, share: float, end: Vector) -> Way:
+        """Return a share of it, which ends there."""
+        return Way(end, *(share * part for part in self[1:]))
 
 
-@dataclass
 class ProductsOnFaces:
     """The minimisation of a model around weights.
 
-    Attributes
+    Parameters
     ----------
     evaluation : Evaluation
         With A, the Hessian of its loss, and g, the slope of that.
@@ -55,112 +61,147 @@ class ProductsOnFaces:
         R.
     metric : ndarray of shape (size,)
         A bound of the diagonal of the whole Hessian.
+    max_products : int
+
+    Attributes
+    ----------
     n_products : int
         So far.
     """
 
-    evaluation: Evaluation
-    penalty: Separable
-    metric: Vector
-    n_products: int = 0
-
-    def __post_init__(self) -> None:
-        self._curvature = self.penalty.curvature(self.evaluation.weights)
-        of_loss = self.metric - self._curvature
-        self._metric = np.maximum(of_loss, LEAST * float(of_loss.max(initial=0.0)) + 1e-200)
+    def __init__(
+        self, evaluation: Evaluation, penalty: Separable, metric: Vector, max_products: int
+    ) -> None:
+        self._evaluation, self._penalty = evaluation, penalty
+        self._curvature = penalty.curvature(evaluation.weights)
+        of_loss = metric - self._curvature
+        least = LEAST * float(of_loss.max(initial=0.0)) + TINY
+        self._of_loss = np.maximum(of_loss, least)
+        self._metric = self._of_loss + self._curvature
+        self._max_products = max_products
+        self._pace = 1.0
+        self.n_products = 0
 
     def residual(self) -> float:
-        """Return how far the weights are from a minimum, as the norm of a gradient."""
-        return self._residual(self.evaluation.weights, self.evaluation.slope_of_loss)[1]
+        """Return how far the weights are from the minimum, as the norm of a gradient."""
+        return self._residual(self._evaluation.weights, self._evaluation.slope_of_loss)
 
-    def minimizer(self, goal: float, max_products: int) -> tuple[Vector, Moved | None]:
-        """Return where the residual is at most a goal, and the way there; None if that is none."""
-        w, slope = self.evaluation.weights, self.evaluation.slope_of_loss
-        x, way = w, None
-        while self.n_products < max_products:
+    def minimize(self, goal: float) -> Way | None:
+        """Return the way to where the residual is at most a goal; None if there is none."""
+        x, slope = self._evaluation.weights, self._evaluation.slope_of_loss
+        way: Way | None = None
+        while self.n_products < self._max_products:
             at = slope if way is None else slope + way.product
-            z, residual = self._residual(x, at)
-            if residual <= goal:
+            if self._residual(x, at) <= goal:
                 break
-            end, moved = self._next(x, at, z, goal, max_products)
-            if moved is None:
+            last = self._next(x, at, goal)
+            if last is None:
                 break
-            x, way = end, moved if way is None else way.plus(1.0, moved)
-        return x, way
+            x, way = last.end, last.after(way)
+        return way
 
-    def _residual(self, x: Vector, slope: Vector) -> tuple[Vector, float]:
-        step = 1 / self._metric
-        z = self.penalty.proximal(x - step * slope, step)
-        return z, float(np.linalg.norm((z - x) * (self._metric + self._curvature)))
+    def _residual(self, x: Vector, slope: Vector) -> float:
+        return float(np.linalg.norm((self._proximal(x, slope, 1.0) - x) * self._metric))
 
-    def _next(
-        self, x: Vector, slope: Vector, z: Vector, goal: float, max_products: int
-    ) -> tuple[Vector, Moved | None]:
-        """Return where a round leads, and the way there."""
-        face = self.penalty.face(x, z)
-        is_free = (z != x) | ((face.low < x) & (x < face.high))
+    def _proximal(self, x: Vector, slope: Vector, pace: float) -> Vector:
+        step = pace / self._of_loss
+        return self._penalty.proximal(x - step * slope, step)
+
+    def _next(self, x: Vector, slope: Vector, goal: float) -> Way | None:
+        """Return the way of a round: on the face, if that is at rest, and to another else."""
+        z = self._proximal(x, slope, self._pace)
+        face = self._penalty.face(x, z)
+        is_inside, will_be = ((face.low < there) & (there < face.high) for there in (x, z))
+        if np.count_nonzero(is_inside != will_be) <= FEW * np.count_nonzero(will_be):
+            way = self._on_face(x, slope, face, is_inside | (z != x), goal)
+            if way is not None:
+                return way
+        return self._across(x, slope, z)
+
+    def _across(self, x: Vector, slope: Vector, z: Vector) -> Way | None:
+        """Return the way of a proximal step as far as m falls, and set the pace of the next."""
+        way = self._way(z - x, z)
+        foreseen = self._foreseen(way, x, slope)
+        if not foreseen > 0:
+            return None
+        curved = float(way.step @ way.product)
+        if curved > 0:
+            pace = float(way.step @ (self._of_loss * way.step)) / curved
+            self._pace = float(np.clip(pace, SLOW, FAST))
+        share = _share(foreseen, curved)
+        return way if share == 1.0 else way.cut(share, x + share * way.step)
+
+    def _on_face(
+        self, x: Vector, slope: Vector, face: Face, is_free: Mask, goal: float
+    ) -> Way | None:
+        """Return the way of conjugate gradients within a face; None if sides hold it up."""
         gradient = np.where(is_free, slope + face.gradient, 0.0)
-        moved = self._conjugate_gradients(gradient, is_free, goal, max_products)
-        if moved is None:
-            return x, None
-        y = x + moved.step
-        held = np.clip(y, face.low, face.high)
-        if np.array_equal(held, y):
-            return y, moved
-        return self._lowest(x, slope, face, moved, held)
+        way = self._conjugate_gradients(x, gradient, face, is_free, goal)
+        if way is None:
+            return None
+        held = np.clip(way.end, face.low, face.high)
+        if np.array_equal(held, way.end):
+            return way
+        fall = -float(gradient @ way.step)
+        curved = float(way.step @ (way.product + self._curvature * way.step))
+        room = _room(x, way.step, face)
+        to_first = way.cut(room, np.clip(x + room * way.step, face.low, face.high))
+        of_first = room * fall - 0.5 * room**2 * curved
+        to_held = self._way(held - x, held)
+        foreseen = self._foreseen(to_held, x, slope)
+        curved_held = float(to_held.step @ to_held.product)
+        share = _share(foreseen, curved_held)
+        of_held = share * foreseen - 0.5 * share**2 * curved_held
+        if not max(of_first, of_held) > ENOUGH * (fall - 0.5 * curved):
+            return None
+        if of_first > of_held:
+            return to_first
+        return to_held if share == 1.0 else to_held.cut(share, x + share * to_held.step)
 
     def _conjugate_gradients(
-        self, gradient: Vector, is_free: NDArray[np.bool_], goal: float, max_products: int
-    ) -> Moved | None:
-        """Return a step on a face, as long as that brings the residual down."""
+        self, x: Vector, gradient: Vector, face: Face, is_free: Mask, goal: float
+    ) -> Way | None:
+        """Return a way down, as long as few coordinates leave their sides."""
         residual = -gradient
-        direction = residual / self.metric
+        direction = residual / self._metric
         energy = float(residual @ direction)
         goal = max(FACE * float(np.linalg.norm(residual)), 0.5 * goal)
-        way: Moved | None = None
-        while self.n_products < max_products and energy > 0:
-            moved = self._product(direction)
-            curved = moved.product + self._curvature * direction
+        most = FEW * np.count_nonzero(is_free)
+        way: Way | None = None
+        while energy > 0:
+            part = self._way(direction, x)
+            curved = part.product + self._curvature * direction
             curvature = float(direction @ curved)
             if not curvature > 0:  # beyond floating point
                 break
             alpha = energy / curvature
-            way = moved.times(alpha) if way is None else way.plus(alpha, moved)
+            so_far = x if way is None else way.end
+            way = part.cut(alpha, so_far + alpha * direction).after(way)
             residual = residual - np.where(is_free, alpha * curved, 0.0)
-            if float(np.linalg.norm(residual)) <= goal:
+            left = np.count_nonzero((way.end < face.low) | (way.end > face.high))
+            at_end = left > most or self.n_products >= self._max_products
+            if at_end or float(np.linalg.norm(residual)) <= goal:
                 break
-            scaled = residual / self.metric
+            scaled = residual / self._metric
             energy, previous = float(residual @ scaled), energy
             direction = scaled + (energy / previous) * direction
         return way
 
-    def _product(self, p: Vector) -> Moved:
+    def _way(self, p: Vector, end: Vector) -> Way:
         self.n_products += 1
-        image = self.evaluation.image(p)
-        product = self.evaluation.hessian_product(p, image)
-        return Moved(p, image, product - self._curvature * p)
+        image = self._evaluation.image(p)
+        product = self._evaluation.hessian_product(p, image)
+        return Way(end, p, image, product - self._curvature * p)
 
-    def _lowest(
-        self, x: Vector, slope: Vector, face: Face, moved: Moved, held: Vector
-    ) -> tuple[Vector, Moved | None]:
-        """Return the lower of where all coordinates are held, and where the first is."""
-        to_held = self._product(held - x)
-        foreseen = self.penalty.value(x) - self.penalty.value(held) - float(slope @ to_held.step)
-        curvature = float(to_held.step @ to_held.product)
-        share = min(1.0, foreseen / curvature) if curvature > 0 else 1.0
-        gain = share * foreseen - 0.5 * share**2 * curvature
+    def _foreseen(self, way: Way, x: Vector, slope: Vector) -> float:
+        """Return what the way gains to first order."""
+        gain = self._penalty.value(x) - self._penalty.value(way.end)
+        return float(gain - slope @ way.step)
 
-        room = _room(x, moved.step, face)
-        fall = -float((slope + face.gradient) @ moved.step)
-        curved = float(moved.step @ (moved.product + self._curvature * moved.step))
-        if room * fall - 0.5 * room**2 * curved > max(gain, 0.0):
-            end = np.clip(x + room * moved.step, face.low, face.high)
-            return end, moved.times(room)._replace(step=end - x)
-        if not gain > 0:
-            return x, None
-        if share == 1.0:
-            return held, to_held
-        return x + share * to_held.step, to_held.times(share)
+
+def _share(foreseen: float, curved: float) -> float:
+    """Return how much of a way goes down."""
+    return float(np.clip(foreseen / curved, 0.0, 1.0)) if curved > 0 else 1.0
 
 
 def _room(x: Vector, p: Vector, face: Face) -> float:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .line_search import line_search
 from .products_on_faces import ProductsOnFaces
-from .proximal_newton import search, settled
+from .proximal_newton import FURTHER, search, settled
 from .protocols import Objective
 from .result import TINY, Progress, SolverResult, Status
 from .smoothing import Continuation
@@ -52,16 +51,24 @@ def proximal_products(
         refined = continuation.refine(current, progress.target)
         if refined is not current:
             current, metric = refined.with_metric()
-        model = ProductsOnFaces(current, penalty.below(2*current.value), metric)
+        within = penalty.below(FURTHER * current.value)
+        model = ProductsOnFaces(current, within, metric, max_products)
         norm = model.residual()
         norm_at_start = max(norm_at_start, norm)
-        accuracy = float(np.clip((norm / norm_at_start) ** 0.3, 1e-2, 0.3))
-        end, way = model.minimizer(accuracy * norm, max_products)
+        way = model.minimize(_forcing(norm / norm_at_start) * norm)
         progress.n_products += model.n_products
-        trial = None if way is None else search(current, current.along(end - current.weights, way.image, end=end), progress)
-        if trial is None:
+        trial = None
+        if way is not None:
+            line = current.along(way.end - current.weights, way.image, end=way.end)
+            trial = search(current, line, progress)
+        if trial is None or way is None:
             status = Status.STALLED
             break
-        current, metric = settled(trial, end, penalty, progress).with_metric()
+        current, metric = settled(trial, way.end, penalty, progress).with_metric()
         status = progress.record(current, trial.step)
     return progress.result(status)
+
+
+def _forcing(progress: float) -> float:
+    """Return how far a model is minimised, for how far its residual has fallen since the start."""
+    return float(np.clip(progress**0.3, 1e-2, 0.3))
