@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..lazy import cached_property
+
+_LONG = 100  # letters, beyond which no name is near
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +62,17 @@ class FeatureNames:
         k = self.find(feature)
         if k is not None:
             return k
+        shown = reprlib.repr(feature)
         if self.names is None:
             last = self.first + self.n_features - 1
             raise ValueError(
-                f"{self.data} has no feature {feature!r}: its features have no names, but numbers "
+                f"{self.data} has no feature {shown}: its features have no names, but numbers "
                 f"from {self.first} to {last}"
             )
-        nearest = get_close_matches(feature, self.names, 3) if isinstance(feature, str) else []
+        is_name = isinstance(feature, str) and len(feature) < _LONG
+        nearest = get_close_matches(feature, self.names, 3) if is_name else []
         hint = f" (did you mean {' or '.join(map(repr, nearest))}?)" if nearest else ""
-        raise ValueError(f"{self.data} has no feature {feature!r}{hint}")
+        raise ValueError(f"{self.data} has no feature {shown}{hint}")
 
     @cached_property
     def _columns(self) -> dict[str, int]:
