@@ -104,11 +104,12 @@ default="auto"
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
-          the last two and "row_space" are for the penalty ``0.5 |w|^2`` alone;
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their
           rows (`ranksvm.solvers.samples_first`).
+
+        Where more is asked of the weights than to be small, it is "auto" or "newton".
 
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.
