@@ -317,6 +317,21 @@ def test_bounds_and_priors_are_of_the_features_as_they_are(scale):
     assert (model.coef_ <= asked["upper_bounds"]).all()
 
 
+def test_bounds_that_a_scale_takes_beyond_floating_point_are_refused():
+    wide = X * [1, 1e200, 1, 1]
+    grid = {"C": [1.0], "scale": ["maxabs"]}
+    model = RankSVMCV(param_grid=grid, cv=2, upper_bounds={1: 1e200})
+    with pytest.raises(ValueError, match="a bound or the prior of feature 1 is too large for its"):
+        model.fit(wide, Y, QID)
+
+
+def test_the_stored_signs_are_those_of_the_bounds():
+    grid = {"C": [1.0], "positive": [False], "scale": ["standard"]}
+    model = RankSVMCV(param_grid=grid, cv=2, lower_bounds=0).fit(X, Y, QID).to_model()
+    assert model.parameters["positive"] is True
+    assert model.parameters["scale"] == "standard"
+
+
 def test_signs_hold_behind_quantiles():
     grid = {"C": [1.0], "scale": ["quantile", "query"]}
     model = RankSVMCV(param_grid=grid, cv=2, upper_bounds={0: 0}).fit(X, Y, QID)
