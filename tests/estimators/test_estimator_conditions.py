@@ -151,8 +151,12 @@ def test_features_of_a_prior_are_found_by_name():
     new = FRAME.rename(columns={"c": "new"})[["d", "new", "a", "b"]]
     expected = dict(zip(NAMES, old.coef_, strict=True))
     model = RankSVM(C=1e-9, **EXACT)
-    with pytest.warns(UserWarning, match=r"X lacks features .* which are left out: 'c'$"):
+    with pytest.warns(UserWarning, match=r"X lacks features .* which are left out: 'c'$") as found:
         model.fit(new, Y, QID, prior=old)
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match="left out: 'c'$") as found:
+        RankSVMCV([1.0], cv=2).fit(new, Y, QID, prior=old)
+    assert found[0].filename == __file__
     prior = [expected["d"], 0, expected["a"], expected["b"]]
     np.testing.assert_allclose(model.coef_, prior, atol=1e-6)
 
