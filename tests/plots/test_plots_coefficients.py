@@ -8,8 +8,10 @@ from scipy.sparse import csr_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ranksvm import LinearModel, RankSVM
-from ranksvm.plots import CoefficientsDisplay, save_figure
+from ranksvm import LinearModel, RankSVM, ranksvm_grid
+from ranksvm.linear.grid import RankSVMGrid
+from ranksvm.linear.occurring import Columns, FeatureWeights
+from ranksvm.plots import CoefficientPathDisplay, CoefficientsDisplay, save_figure
 from ranksvm.plots.figures import BLUE, VERMILLION
 
 NAMES = ["bm25", "$a$b_", "größe"]
@@ -108,3 +110,55 @@ def test_mistakes():
         CoefficientsDisplay([1.0, 2.0], ["a"]).plot()
     with pytest.raises(ValueError, match="there are 2 weights but deviations of 3 features"):
         CoefficientsDisplay([1.0, 2.0], deviation=[1, 1, 1]).plot()
+
+
+def grid_of(weights, columns=None):
+    """Return a grid of C, from the largest to the smallest, with a row of weights for each."""
+    weights = np.array(weights, dtype=float)
+    columns = columns or Columns(weights.shape[1])
+    Cs = np.logspace(1, -1, len(weights))
+    rows = [FeatureWeights(columns, row) for row in weights]
+    return RankSVMGrid(Cs, rows, Cs, Cs, ["converged"] * len(Cs), [[]] * len(Cs))
+
+
+def test_a_path_names_the_features_that_weigh_most(tmp_path):
+    grid = grid_of([[2, -3, 0, 1, 0.5], [1, -4, 0, 0, 0], [0, 0, 0, 0, 0]])
+    display = CoefficientPathDisplay.from_grid(grid, ["a", "b", "c", "_d", "$e$"], n_shown=3)
+    assert display.shown_.tolist() == [0, 3, 1]
+    above, below = display.ax_
+    assert [text.get_text() for text in above.get_legend().get_texts()] == ["a", " _d", "b"]
+    np.testing.assert_allclose(display.lines_[2].get_xdata(), [0.1, 1, 10])
+    np.testing.assert_array_equal(display.lines_[2].get_ydata(), [0, -4, -3])
+    np.testing.assert_array_equal(display.size_line_.get_ydata(), [0, 2, 4])
+    assert len(above.lines) == 3 + 1 + 1  # the grey one and the axis
+    assert above.get_xscale() == below.get_xscale() == "log"
+    save_figure(display.figure_, tmp_path / "p.png")
+
+
+def test_a_path_of_some_features_and_one_of_nothing(tmp_path):
+    some = grid_of([[1.0, 2.0], [0.0, 1.0]], Columns(10**9, np.array([7, 10**9 - 1])))
+    display = CoefficientPathDisplay(some).plot()
+    assert display.shown_.tolist() == [10**9 - 1, 7]
+    assert display.lines_[1].get_label() == "x7"
+    nothing = CoefficientPathDisplay(grid_of(np.zeros((3, 2)))).plot(display.ax_)
+    assert nothing.figure_ is display.figure_
+    assert nothing.lines_ == []
+    save_figure(nothing.figure_, tmp_path / "p.svg")
+
+
+def test_the_path_of_sparse_models_from_a_grid():
+    X = np.random.default_rng(0).normal(size=(80, 6))
+    grid = ranksvm_grid(X, X[:, 0] > X[:, 1], Cs=[1e-5, 0.01, 1], l1_ratio=0.9)
+    display = CoefficientPathDisplay.from_grid(grid)
+    assert set(display.shown_[[0, -1]]) == {0, 1}
+    counts = display.size_line_.get_ydata()
+    assert counts[0] == 0
+    assert counts.tolist() == [np.count_nonzero(coef) for coef in grid.coefs]
+
+
+def test_bad_arguments_of_a_path_are_refused():
+    grid = grid_of(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="n_shown must be at least 1, not 0"):
+        CoefficientPathDisplay(grid).plot(n_shown=0)
+    with pytest.raises(ValueError, match="there are 3 weights but names of 2 features"):
+        CoefficientPathDisplay(grid, ["a", "b"]).plot()

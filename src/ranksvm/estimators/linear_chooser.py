@@ -106,5 +106,5 @@ class LinearChooser(LinearRanker):
         LinearModel
         """
         facts = self._facts()
-        facts["parameters"] = {**facts["parameters"], **self.best_params_}
+        facts["parameters"] = {**self.best_params_, **facts["parameters"]}
         return LinearModel(self.weights_, maps=self.maps_, **facts)

@@ -74,9 +74,11 @@ class Conditions:
             known = slice(None) if columns.features is None else columns.features
             with np.errstate(over="ignore"):
                 found[known] /= factors
-            if (np.isinf(found) > np.isinf(values)).any():
+            too_large = np.flatnonzero(np.isinf(found) & np.isfinite(values))
+            if len(too_large):
                 raise ValueError(
-                    "bounds or a prior are too large for the scale of their feature, in float64"
+                    f"a bound or the prior of feature {too_large[0]} is too large for its scale: "
+                    "divided by that, it is beyond float64"
                 )
             return found
 

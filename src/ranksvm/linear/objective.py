@@ -258,7 +258,7 @@ class LinearEvaluation(AtWeights):
         products of rows. A scale for each feature would make these worse.
         """
         objective = self.objective
-        if objective.has_few_rows:
+        if objective.has_few_rows and objective.penalty.is_smooth:
             return self, objective.penalty.curvature(self.weights)
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
@@ -272,9 +272,15 @@ class LinearEvaluation(AtWeights):
         weights = objective.penalty.nearest(weights)
         return objective.evaluate(weights) if scores is None else objective.at(weights, scores)
 
-    def along(self, p: Vector, image: Scores | None = None) -> Line[LinearEvaluation]:
-        """Restrict the objective to ``w + t p``; `image` is ``X p``, if it is known already."""
-        return Line(self, p, self.image(p) if image is None else image)
+    def along(
+        self, p: Vector, image: Scores | None = None, *, end: Vector | None = None
+    ) -> Line[LinearEvaluation]:
+        """Restrict the objective to ``w + t p``.
+
+        `image` is ``X p``, if it is known already; `end` are the weights at the full step, if they
+        are known exactly.
+        """
+        return Line(self, p, self.image(p) if image is None else image, last=end)
 
     def towards(
         self, p: Vector, dtype: type[np.floating] | None = None, *, end: Vector | None = None

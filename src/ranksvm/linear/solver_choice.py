@@ -24,6 +24,7 @@ from ..solvers import (
     planes_last,
     products_first,
     proximal_newton,
+    proximal_products,
     samples_first,
     trust_region,
 )
@@ -79,7 +80,10 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
 }
 
 
-PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {"newton": proximal_newton}
+PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
+    "newton": proximal_newton,
+    "trust_region": proximal_products,
+}
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,7 @@ def _conditional(X: Matrix, parameters: Parameters, kinks: bool) -> SolverChoice
     """Choose a solver for a penalty with kinks or bounds."""
     name = parameters.solver
     if name == "auto":
-        name = "newton"
+        name = "newton" if X.shape[1] <= MOST_FEATURES else "trust_region"
     if name not in PROXIMAL_SOLVERS:
         raise ValueError(
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "

@@ -14,6 +14,7 @@ from .linear import LinearModel
 Vector = NDArray[np.float64]
 
 _LISTED = 8
+_USER = 6  # frames up, where an estimator is fitted
 
 
 def prior_of(
@@ -69,6 +70,6 @@ def prior_of(
             f"{features.data} lacks features that {shown} has weights of, which are left out: "
             f"{', '.join(without[:_LISTED])}{more}",
             UserWarning,
-            stacklevel=2,
+            stacklevel=_USER,
         )
     return found

@@ -1,6 +1,7 @@
 """Pictures, as displays by scikit-learn's convention; knows results, and trains nothing."""
 
 from .boundary import BoundaryDisplay
+from .coefficient_path import CoefficientPathDisplay
 from .coefficients import CoefficientsDisplay
 from .contributions import (
     ContributionsDisplay,
@@ -19,6 +20,7 @@ from .score_distribution import ScoreDistributionDisplay
 
 __all__ = [
     "BoundaryDisplay",
+    "CoefficientPathDisplay",
     "CoefficientsDisplay",
     "ContributionsDisplay",
     "ConvergenceDisplay",

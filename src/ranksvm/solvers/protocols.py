@@ -165,10 +165,13 @@ class Evaluation(Point, Protocol):
     def last_system(self, gradient: Vector) -> NewtonSystem | None:
         """Return the same by a Hessian that was formed for a problem nearby; None if none is."""
 
-    def along(self, p: Vector, image: Image | None = None) -> Line[Evaluation]:
+    def along(
+        self, p: Vector, image: Image | None = None, *, end: Vector | None = None
+    ) -> Line[Evaluation]:
         """Restrict the objective to the line through the weights along p.
 
-        `image` is that of p, if it is known.
+        `image` is that of p, if it is known; `end` are the weights at its end, if they are known
+        exactly.
         """
 
     def towards(

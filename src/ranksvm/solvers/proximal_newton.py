@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .line_search import line_search
 from .newton import ORDER, is_gain
-from .protocols import Evaluation, Objective, Separable, Trial
+from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .result import Progress, SolverResult, Status
 from .separable_quadratic import SeparableQuadratic
 from .smoothing import Continuation
@@ -66,9 +66,11 @@ def proximal_newton(
         end = proximal_step(model, objective.penalty, dtype)
         progress.n_products += 1
         goes_on = current.smoothing + before * fall**ORDER > progress.target
-        trial = _search(objective, current, end, progress, dtype if goes_on else None)
+        step = end - current.weights
+        line = current.towards(step, dtype if goes_on else None, end=end)
+        trial = search(current, line, progress)
         if trial is not None:
-            current = _settled(trial, end, objective.penalty, progress)
+            current = settled(trial, end, objective.penalty, progress)
             fall = min(1.0, current.distance / before) if before > 0 else 1.0
             status = progress.record(current, trial.step)
         elif dtype is np.float64 and not foresees:
@@ -105,7 +107,8 @@ def _by_last_hessian(
         if hessian is None:
             break
         end = _minimizer(current, objective.penalty, hessian)
-        trial = _search(objective, current, end, progress)
+        line = current.towards(end - current.weights, end=end)
+        trial = search(current, line, progress)
         if trial is None:
             break
         serves = is_gain(current, trial.evaluation)
@@ -114,18 +117,13 @@ def _by_last_hessian(
     return current, status
 
 
-def _search(
-    objective: Objective,
-    current: Evaluation,
-    end: Vector,
-    progress: Progress,
-    dtype: type[np.floating] | None = None,
+def search(
+    current: Evaluation, line: Line[Evaluation], progress: Progress
 ) -> Trial[Evaluation] | None:
-    """Search between here and the end of a step.
+    """Search along a step, no further than it leads.
 
     Where slopes all but jump, a small one may lie far up; then search more accurately.
     """
-    line = current.towards(end - current.weights, dtype, end=end)
     most = current.value + current.smoothing
     trial, n_trials = line_search(line, longest=1.0)
     if trial is not None and trial.evaluation.value > most:
@@ -135,7 +133,7 @@ def _search(
     return trial
 
 
-def _settled(
+def settled(
     trial: Trial[Evaluation], end: Vector, penalty: Separable, progress: Progress
 ) -> Evaluation:
     """Return where a search ended, with the weights that the step takes to kinks and bounds there.
