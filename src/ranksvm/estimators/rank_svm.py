@@ -110,7 +110,8 @@ default="auto"
           steps, and make way where they are not; very long queries begin with a sample of their
           rows (`ranksvm.solvers.samples_first`).
 
-        Where more is asked of the weights than to be small, it is "auto" or "newton".
+        Where more is asked of the weights than to be small, it is "auto", "newton" or
+        "trust_region".
 
         With the hinge loss, "newton" and "trust_region" work on a smoothed copy, ever narrower, and
         the gap is that of the hinge loss itself.
