@@ -23,6 +23,7 @@ from ranksvm.files.treeranksvm import (
     write_labels,
 )
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.feature_names import FeatureNames
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
 from ranksvm.pairs.preferences import Preferences
@@ -119,7 +120,7 @@ def test_parameters_are_those_of_the_library(folder, capsys, lines, parameters):
     np.testing.assert_array_equal(model.coef, fit.result.weights)
     assert model.training["objective"] == fit.result.value
     settings = {"loss": "hinge", "normalize": "pairs", "tol": 0.0, "epsilon": 1e-3, **parameters}
-    assert model.parameters == vars(Parameters(**settings))
+    assert model.parameters == Parameters(**settings).described(FeatureNames(0))
 
 
 def test_epsilon_is_a_gap_of_the_objective_of_treeranksvm(folder, capsys):

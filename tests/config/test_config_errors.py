@@ -13,6 +13,8 @@ from ranksvm.cli import main, rank_svm
 from ranksvm.files.treeranksvm import read_features, read_labels, write_labels
 from ranksvm.models import LinearModel
 
+PREDICTION = "[Output]\npredicted_labels=p\n[Input]\nmodel=m\nprediction_features=f"
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -60,6 +62,18 @@ def folder(tmp_path, monkeypatch):
         ("[Parameters]\nnormalize=None", r"line 2: normalize .*\(did you mean none\?\)"),
         ("[Parameters]\nthreads=0", "line 2: threads must be a whole number .*, not 0"),
         ("[Parameters]\nmax_iter=1.5", "line 2: max_iter must be a whole number, not '1.5'"),
+        ("[Parameters]\nl1_ratio=2", "line 2: l1_ratio must be a number from 0 to 1, not 2.0"),
+        ("[Parameters]\npositive=yes", "line 2: positive must be one of True, False, not 'yes'"),
+        (f"{PREDICTION}\nbounds=b", "line 6: bounds needs training .*"),
+        (
+            f"{PREDICTION}\n[Parameters]\nl1_ratio=0.5",
+            "line 7: l1_ratio needs training data .*",
+        ),
+        (
+            "[Parameters]\nkernel=rbf\n[Input]\ntrain_set=s\nprior=m\n[Output]\nmodel=m2",
+            "line 5: prior is for the linear ranker: a kernel has no weights of features",
+        ),
+        ("[Input]\nbounds=b\n[Readers]\nbounds=svmlight", r"line 4: .*'bounds': it belongs to .*"),
         ("[Input]\ntest_qids=q\nprediction_qids=q", "line 3: test_qids and prediction_qids are .*"),
         ("[Readers]\ntrain_set=svmlight", "line 2: a reader is given for train_set, which .*"),
         (

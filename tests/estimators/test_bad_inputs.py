@@ -115,6 +115,28 @@ def test_bad_columns_are_refused_by_name(tmp_path, name, column):
             assert any(word in message for word in named), (kind, message)
 
 
+SQUARE = np.random.default_rng(1).normal(size=(bad_inputs.N, bad_inputs.N))  # a feature a row
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("lower_bounds", {"a_number", "minus_inf", "list_of_minus_inf"}),
+        ("upper_bounds", {"a_number", "inf", "list_of_inf"}),
+        ("prior", {"a_number"}),
+        ("penalty_weights", {"a_number"}),
+    ],
+)
+def test_bad_numbers_of_features_are_refused_by_name(name, right):
+    good = np.zeros(bad_inputs.N) if name != "penalty_weights" else ONES
+    for kind, bad in bad_inputs.columns(good).items():
+        ranker = RankSVM(**{name: bad})
+        message = outcome(ranker.fit, {"X": SQUARE, "y": Y})
+        assert (message is None) == (kind in right), (kind, message)
+        known = (name, "cannot read", "Complex data")
+        assert message is None or any(word in message for word in known), (kind, message)
+
+
 @pytest.mark.parametrize("kind", ["none", "nan", "NA", "NaT"])
 def test_missing_ids_are_refused_by_name(tmp_path, kind):
     qid = bad_inputs.with_value(QID, bad_inputs.VALUES[kind])

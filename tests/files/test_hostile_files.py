@@ -17,6 +17,7 @@ from ranksvm import KernelModel, LinearModel, load_model, save_model
 from ranksvm.cli.models import _description
 from ranksvm.config.file import read_config
 from ranksvm.files.conversion import load_model_or_weights
+from ranksvm.files.feature_numbers import read_bounds, read_penalty_weights
 from ranksvm.files.foreign_models import save_liblinear, save_svmrank
 from ranksvm.files.model import model_form, parse_model
 from ranksvm.files.pairs import read_pairs
@@ -24,6 +25,7 @@ from ranksvm.files.scores import read_scores
 from ranksvm.files.source import DataError
 from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.kernel.kernels import Kernel
+from ranksvm.linear.feature_names import FeatureNames
 from ranksvm.linear.occurring import FeatureWeights
 from ranksvm.models.maps import AffineMap, NystroemMap, QuantileMap, QueryMap, SplineMap
 
@@ -86,6 +88,8 @@ def valid_files(folder):
         "weights": [b"1.5\n-2e-3\n0\n"],
         "scores": [b"1.5\n-2e-3\n0\n", b"1\r\n2\r\n3"],
         "pairs": [b"0\t1\n2\t0\t0.5\n1\t2\t1\t2 # x\n", b"0\t1\n2\t1\n"],
+        "bounds": [b"feature,lower,upper\n1,0,inf\n3,,0.5\n", b"# x\n2 -inf 1e3\n", b'"1"\t\t2\n'],
+        "penalties": [b"1,0.5\n2,0\n", b"name\tpenalty\n3\t2\n"],
         "config": [path.read_bytes() for path in sorted(EXAMPLES.glob("*.cfg"))],
         "features": [b"1:0.5 3:-2\n2:1e-3\n", b"0.5 1\n2 -3\n"],
         "labels": [b"1\n0.5\n-2\n"],
@@ -166,6 +170,10 @@ def reader_of(kind):
         return lambda content: read_scores(io.BytesIO(content), 3, "data")
     if kind == "pairs":
         return lambda content: read_pairs(io.BytesIO(content), 3, "data")
+    if kind == "bounds":
+        return lambda content: read_bounds(io.BytesIO(content), FeatureNames(3, first=1))
+    if kind == "penalties":
+        return lambda content: read_penalty_weights(io.BytesIO(content), FeatureNames(3, first=1))
     if kind == "config":
         return lambda content: read_config(io.BytesIO(content))
     if kind in TREERANKSVM:
@@ -191,6 +199,14 @@ def check_outcome(kind, content, folder):
     if kind == "pairs":
         assert ((found.pairs >= 0) & (found.pairs < 3)).all()
         assert (found.pairs[:, 0] != found.pairs[:, 1]).all()
+    if kind == "bounds":
+        lower, upper = found
+        assert (lower <= upper).all()
+        assert (lower < np.inf).all()
+        assert (upper > -np.inf).all()
+    if kind == "penalties":
+        assert np.isfinite(found).all()
+        assert (found >= 0).all()
     is_model = isinstance(found, LinearModel | KernelModel)
     if is_model and found.n_features < 10_000:
         check_model(found, model_form(content[:4096]), folder)
@@ -235,7 +251,7 @@ def check_model(model, form, folder):
 
 KINDS = ["json", "safetensors", "kernel json", "kernel safetensors"]
 KINDS += ["maps json", "maps safetensors", "liblinear", "svmrank", "pickle", "weights"]
-KINDS += ["scores", "pairs", "config", *TREERANKSVM]
+KINDS += ["scores", "pairs", "bounds", "penalties", "config", *TREERANKSVM]
 
 
 @pytest.mark.parametrize("kind", KINDS)

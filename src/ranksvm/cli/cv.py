@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .conditions import add_conditions, conditions_of, l1_ratios
 from .options import (
     Input,
     Output,
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     from ..files.svmlight import SvmlightFile
     from ..jobs.features import PreparedRows
-    from ..linear.design_matrix import DesignMatrix
+    from ..linear.conditions import Conditions
+    from ..linear.matrix import Matrix
     from ..linear.parameters import Parameters
     from ..pairs.given import AnyPreferences
     from ..selection.contest import Contest, Entrant
@@ -84,6 +86,7 @@ def add_command(commands: Any) -> None:
         "--plot", type=Output, metavar="FILE", help="draw metric against C to a PNG, PDF or SVG"
     )
     add_training(cv)
+    add_conditions(cv, several=True)
     add_scale(cv)
     add_pairs(cv)
     add_survival(cv)
@@ -91,6 +94,8 @@ def add_command(commands: Any) -> None:
 
 
 def _cv(args: argparse.Namespace) -> None:
+    from dataclasses import replace
+
     from ..files.table import save_table
     from ..jobs.training import warn_unless_converged
     from ..plots import save_figure
@@ -102,8 +107,12 @@ def _cv(args: argparse.Namespace) -> None:
     _check_outputs(args)
     data = read_rows(args)
     prepared = prepared_rows(args, data)
-    rows = _folded(args, data, prepared.design_matrix())
-    entrants = _entrants(args, data, rows)
+    ratios = l1_ratios(args)
+    asked = conditions_of(args, data, ratios[0])
+    X, factors = prepared.matrix()
+    rows = _folded(args, data, X)
+    seen = prepared.conditions(asked, factors, X.columns)
+    entrants = _entrants(args, data, rows, seen, ratios if len(ratios) > 1 else None)
     folds = rows.folds(cv)
     watched = sys.stderr.isatty() and not args.quiet
     n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
@@ -125,22 +134,32 @@ def _cv(args: argparse.Namespace) -> None:
     if args.model:
         if args.auto:
             prepared = _prepared_by(chosen.variant, data)
-        _refit(args, prepared, rows.preferences, parameters)
+        given = replace(parameters, conditions=asked)
+        _refit(args, prepared, rows.preferences, chosen.variant.parameters(given))
 
 
-def _entrants(args: argparse.Namespace, data: SvmlightFile, rows: FoldedRows) -> list[Entrant]:
+def _entrants(
+    args: argparse.Namespace,
+    data: SvmlightFile,
+    rows: FoldedRows,
+    conditions: Conditions,
+    ratios: list[float] | None,
+) -> list[Entrant]:
     """Return what is to be compared, for many values of C each."""
-    from ..selection.contest import Entrant
-    from ..selection.variants import N_AUTO, Variant, variants_of
+    from dataclasses import replace
 
-    parameters = parameters_of(args, 1.0)
+    from ..selection.contest import Entrant
+    from ..selection.variants import N_AUTO, variants_of
+
+    parameters = replace(parameters_of(args, 1.0), conditions=conditions)
     if not args.auto:
         Cs = _grid("20" if args.Cs is None else args.Cs)
-        return [Entrant.of(Variant({}, Cs), rows, None, parameters)]
+        variants = variants_of(None, Cs, ratios)
+        return [Entrant.of(variant, rows, None, parameters) for variant in variants]
     for option in ("scale", "features"):
         if getattr(args, option) is not None:
             raise ValueError(f"--auto tries several of each: leave out --{option}")
-    variants = variants_of("auto", N_AUTO if args.Cs is None else _grid(args.Cs))
+    variants = variants_of("auto", N_AUTO if args.Cs is None else _grid(args.Cs), ratios)
     return [Entrant.of(variant, rows, data.X, parameters) for variant in variants]
 
 
@@ -194,13 +213,15 @@ def _number_of_folds(args: argparse.Namespace) -> int | str:
     return int(args.folds)
 
 
-def _folded(args: argparse.Namespace, data: SvmlightFile, X: DesignMatrix) -> FoldedRows:
+def _folded(args: argparse.Namespace, data: SvmlightFile, X: Matrix) -> FoldedRows:
     """Return the rows with the preferences that the options ask for, to be shared out to folds."""
+    from ..linear.design_matrix import DesignMatrix
     from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
     from ..selection.given_rows import FoldedPairs, GivenRows
     from ..selection.rows import TrainingRows
 
+    assert isinstance(X, DesignMatrix)
     preferences = preferences_of(args, data)
     if isinstance(preferences, GivenPreferences):
         return (FoldedPairs if args.folds == "pairs" else GivenRows)(X, preferences)

@@ -88,6 +88,7 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
         if key in training:
             lines.append((title, _shown(training.pop(key))))
     mark = training.pop("fingerprint", None)
+    training.pop("n_at_bounds", None)
     if training:
         lines.append(("training", _pairs(training)))
     if isinstance(mark, dict):
@@ -114,14 +115,16 @@ def _description_of_kind(model: Model, form: str | None) -> list[tuple[str, str]
 
 def _description_of_linear(model: LinearModel, form: str | None) -> list[tuple[str, str]]:
     n_nonzero = int((model.weights.values != 0).sum())
+    n_at_bounds = model.training.get("n_at_bounds")
+    at_bounds = "" if n_at_bounds is None else f", and {n_at_bounds} are at a bound"
     if not model.maps:
         features = f"{model.n_features}, of which {n_nonzero} have a weight"
-        return [("model", f"linear, {form}"), ("features", features)]
+        return [("model", f"linear, {form}"), ("features", features + at_bounds)]
     return [
         ("model", f"linear, {form}"),
         ("features", str(model.n_features)),
         *((f"map {number}", one.description) for number, one in enumerate(model.maps, 1)),
-        ("weights", f"{model.weights.n_features}, of which {n_nonzero} are not zero"),
+        ("weights", f"{model.weights.n_features}, of which {n_nonzero} are not zero{at_bounds}"),
     ]
 
 
@@ -132,6 +135,8 @@ def _pairs(content: dict[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        return f"of {len(value)} features"
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .conditions import add_conditions, conditions_of, l1_ratio_of, require_no_conditions
 from .options import (
     Input,
     Output,
@@ -87,6 +88,7 @@ def _add_train(commands: Any) -> None:
     train.add_argument("-C", type=float, default=1.0, help="weight of the loss (default: 1)")
     add_kernel(train)
     add_training(train)
+    add_conditions(train)
     add_scale(train)
     add_pairs(train)
     add_survival(train)
@@ -140,6 +142,8 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
+    from dataclasses import replace
+
     from ..files.atomic import check_output
     from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
@@ -150,12 +154,15 @@ def _train(args: argparse.Namespace) -> None:
         raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
     if kernel is not None:
         _require_linear(args)
+        require_no_conditions(args)
+    l1_ratio = l1_ratio_of(args)
     check_output(args.model)
     if args.plot:
         from ..plots import check_picture
 
         check_picture(args.plot)
     rows = read_rows(args)
+    parameters = replace(parameters, conditions=conditions_of(args, rows, l1_ratio))
     shown = sys.stderr.isatty() and not args.quiet
     fit, model = train_on_rows(
         rows,

@@ -23,8 +23,9 @@ from ..files.distinct import overwritten
 from ..files.quoting import shown
 from ..files.sections import Entry, did_you_mean, read_sections
 from ..files.source import DataError, StrPath
+from ..linear.condition_arguments import ConditionArguments
 from ..linear.parameters import Parameters
-from .parameters import KERNEL_PARAMETERS, PARAMETERS, read_settings
+from .parameters import CONDITIONS, KERNEL_PARAMETERS, PARAMETERS, read_settings
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -36,6 +37,9 @@ INPUTS = (
     "train_qids",
     "train_pairs",
     "model",
+    "bounds",
+    "prior",
+    "penalty_weights",
     "test_set",
     "prediction_features",
     "test_labels",
@@ -44,6 +48,7 @@ INPUTS = (
     "prediction_qids",
     "test_qids",
 )
+CONDITION_FILES = ("bounds", "prior", "penalty_weights")
 OUTPUTS = ("model", "predicted_labels")
 READERS = ("svmlight", "features", "labels", "qids", "pairs")
 
@@ -61,6 +66,8 @@ class Config:
     parameters : Parameters
     kernel : Kernel or None
         None for the linear one.
+    conditions : ConditionArguments
+        What is asked of the weights, but for what `inputs` name.
     max_memory : float
         Bytes that the values of a kernel may take.
     verbose : bool
@@ -75,6 +82,7 @@ class Config:
     name: str
     parameters: Parameters
     kernel: Kernel | None
+    conditions: ConditionArguments
     max_memory: float
     verbose: bool
     inputs: Mapping[str, Entry]
@@ -130,11 +138,12 @@ def read_config(path: StrPath) -> Config:
     return config
 
 
+_UNREAD = ("model", *CONDITION_FILES)  # by no reader that could be another
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "Parameters": tuple(PARAMETERS),
     "Input": INPUTS,
     "Output": OUTPUTS,
-    "Readers": tuple(variable for variable in INPUTS if variable != "model"),
+    "Readers": tuple(variable for variable in INPUTS if variable not in _UNREAD),
 }
 
 
@@ -160,7 +169,7 @@ def _format_of(variable: str) -> str:
 def _readers(
     entries: Mapping[str, Entry], inputs: Mapping[str, Entry], name: str
 ) -> dict[str, str]:
-    readers = {variable: _format_of(variable) for variable in inputs if variable != "model"}
+    readers = {variable: _format_of(variable) for variable in inputs if variable not in _UNREAD}
     for variable, entry in _by_variable(entries, name).items():
         place, reader = f"{name}, line {entry.line}", entry.value
         if variable not in inputs:
@@ -194,13 +203,25 @@ def _require_purpose(config: Config) -> None:
 
 
 def _require_training(config: Config, parameters: Mapping[str, Entry]) -> None:
-    """Refuse a kernel for a model that is read, or for none."""
+    """Refuse kernels and conditions for a model that is read or for none, and both together."""
     for attribute in KERNEL_PARAMETERS:
         if attribute in parameters and not config.trains:
             raise config.error(
                 parameters[attribute],
                 f"{attribute} needs training data in [Input]: a model that is read has its own "
                 "kernel",
+            )
+    asked = [parameters.get(name) for name in CONDITIONS]
+    asked += [config.inputs.get(name) for name in CONDITION_FILES]
+    for entry in asked:
+        if entry is not None and not config.trains:
+            raise config.error(
+                entry, f"{entry.attribute} needs training data in [Input]: train_features"
+            )
+        if entry is not None and config.kernel is not None:
+            raise config.error(
+                entry,
+                f"{entry.attribute} is for the linear ranker: a kernel has no weights of features",
             )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..files.quoting import shown
 from ..files.sections import Entry, did_you_mean
 from ..files.source import DataError
+from ..linear.condition_arguments import ConditionArguments
+from ..linear.conditions import require_ratio
 from ..linear.parameters import Parameters
 from ..names import COUNTINGS, GAINS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
@@ -34,6 +36,7 @@ class Settings:
 
     parameters: Parameters
     kernel: Kernel | None
+    conditions: ConditionArguments
     max_memory: float
     verbose: bool
 
@@ -91,6 +94,8 @@ PARAMETERS: dict[str, Callable[[str], Any]] = {
     "gains": _one_of(*GAINS),
     "top": _count,
     "n_rounds": _count,
+    "positive": _truth,
+    "l1_ratio": _number,
     "normalize": _one_or_none_of(*NORMALIZATIONS),
     "tol": _number,
     "max_iter": _count,
@@ -100,7 +105,8 @@ KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0", "max_memory")
 
 # Attributes that are fields of `Parameters` under another name, and those that are none.
 _FIELDS = {"threads": "n_threads", "regparam": "C"}
-_NO_FIELDS = ("verbose", *KERNEL_PARAMETERS)
+CONDITIONS = ("positive", "l1_ratio")
+_NO_FIELDS = ("verbose", *CONDITIONS, *KERNEL_PARAMETERS)
 
 
 def read_settings(entries: Mapping[str, Entry], name: str) -> Settings:
@@ -134,6 +140,7 @@ def read_settings(entries: Mapping[str, Entry], name: str) -> Settings:
     return Settings(
         parameters=Parameters(**fields),
         kernel=_kernel(values, entries, name),
+        conditions=ConditionArguments(**{key: values[key] for key in CONDITIONS if key in values}),
         max_memory=values.get("max_memory", _DEFAULT_MEMORY),
         verbose=values.get("verbose", True),
     )
@@ -154,6 +161,8 @@ def _value(entry: Entry, name: str) -> Any:
             raise ValueError(f"{attribute} must be finite and greater than 0, not {value!r}")
         if attribute == "regparam":
             return 1 / value
+        if attribute == "l1_ratio":
+            require_ratio(value)
         if attribute in ("gamma", "degree", "coef0"):
             from ..kernel.kernels import Kernel
 

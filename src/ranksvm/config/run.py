@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TextIO
 
 import numpy as np
@@ -14,16 +15,18 @@ from ..files.model import load_model, save_model
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
 from ..files.svmlight import SvmlightFile
+from ..jobs.conditions import conditions_of_files
 from ..jobs.rows import one_ranking, require_fit
 from ..jobs.scoring import performance, performance_of_pairs, predict
 from ..jobs.training import summary, train_on_rows
+from ..linear.conditions import Conditions
 from ..metrics import lost_pairs
 from ..models import Model
 from ..pairs.given import GivenPreferences
 from ..progress import IterationTable
 from ..threads import resolve_threads
 from .data import Scored, read_scored, read_training, read_training_pairs
-from .file import Config, read_config
+from .file import CONDITION_FILES, Config, read_config
 
 Vector = NDArray[np.float64]
 
@@ -133,7 +136,7 @@ def _say(config: Config, message: str) -> None:
 def _train(config: Config, rows: SvmlightFile, given: GivenPreferences | None) -> Model:
     fit, model = train_on_rows(
         rows,
-        config.parameters,
+        replace(config.parameters, conditions=_conditions(config, rows)),
         preferences=given,
         kernel=config.kernel,
         max_memory=config.max_memory,
@@ -146,6 +149,12 @@ def _train(config: Config, rows: SvmlightFile, given: GivenPreferences | None) -
         hint = " (as JSON text, not a pickle)" if file.endswith(_PICKLE_ENDINGS) else ""
         _say(config, f"wrote the model to {file}{hint}")
     return model
+
+
+def _conditions(config: Config, rows: SvmlightFile) -> Conditions:
+    """Return what is asked of the weights of the features of rows."""
+    files = {name: config.inputs[name].value for name in CONDITION_FILES if name in config.inputs}
+    return conditions_of_files(rows, config.conditions, **files)
 
 
 def _predict(config: Config, model: Model, rows: SvmlightFile) -> Vector:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..linear.feature_names import FeatureNames
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from .ranker import Ranker
@@ -64,8 +65,10 @@ class CertifiedRanker(Ranker):
             "n_pairs": self.n_pairs_,
             "n_queries": self.n_queries_,
         }
+        names = self._feature_names()
+        features = FeatureNames(self.n_features_in_, names)
         return {
-            "feature_names": self._feature_names(),
-            "parameters": vars(self._trained_with),
+            "feature_names": names,
+            "parameters": self._trained_with.described(features),
             "training": training,
         }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..linear.condition_arguments import CONDITIONS, ConditionArguments
 from ..linear.design_matrix import DesignMatrix
+from ..linear.feature_names import FeatureNames
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
 from ..linear.rounds import in_rounds
@@ -18,11 +20,12 @@ from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
-from ..pairs.query_columns import query_column, without_column
+from ..pairs.query_columns import column_names, query_column, without_column
 from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
 from .pair_arguments import PairArguments
+from .priors import prior_values
 from .rows import labelled_rows, rows_alone
 
 
@@ -71,8 +74,9 @@ def ranksvm_grid(
         Called with C and each `Iteration`; ends the solution for this C by returning True.
     **parameters
         The parameters of `RankSVM`, but C: loss, pair_weight, gains, top, n_rounds, normalize,
-        solver, counting, tol, max_iter and n_threads; and epsilon, as for
-        `ranksvm.linear.parameters.Parameters`.
+        positive, lower_bounds, upper_bounds, prior, l1_ratio, penalty_weights, solver, counting,
+        tol, max_iter and n_threads; and epsilon, as for `ranksvm.linear.parameters.Parameters`.
+        The prior may be a fitted ranker, too.
 
     Returns
     -------
@@ -100,6 +104,7 @@ def ranksvm_grid(
     if isinstance(qid, str):
         column, frame = qid, X
         qid, X = query_column(frame, column), without_column(frame, column)
+    names = column_names(X) or None
     given = PairArguments(pairs, pair_weights, margins)
     survival = _survival(y, event, time, ipcw, tau)
     weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -113,11 +118,9 @@ def ranksvm_grid(
     else:
         X, labels = labelled_rows(X, y)
         preferences = Preferences.from_labels(labels, qid, **weights)
-    unknown = sorted(set(parameters) - {field.name for field in fields(Parameters)})
-    if unknown:
-        raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
-    of_each = [Parameters(C=float(C), **parameters) for C in grid]
+    shared = _parameters(parameters, FeatureNames(X.shape[1], names))
+    of_each = [replace(shared, C=float(C)) for C in grid]
     matrix = DesignMatrix.from_array(X)
     problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
@@ -131,7 +134,20 @@ def ranksvm_grid(
             is_said = True
         warn_unless_converged(short)
         results[place] = result
-    return RankSVMGrid.of(grid, [results[place] for place in range(len(grid))], matrix.columns)
+    in_order = [results[place] for place in range(len(grid))]
+    return RankSVMGrid.of(grid, in_order, matrix.columns, shared.conditions)
+
+
+def _parameters(given: dict[str, Any], features: FeatureNames) -> Parameters:
+    """Return the parameters that are given by name, those of the conditions on weights included."""
+    known = {field.name for field in fields(Parameters)} - {"conditions", "C"}
+    unknown = sorted(set(given) - known - set(CONDITIONS))
+    if unknown:
+        raise TypeError(f"ranksvm_grid has no parameter {unknown[0]!r}")
+    asked = {name: given[name] for name in CONDITIONS if name in given}
+    asked["prior"] = prior_values(asked.get("prior"), features)
+    training = {name: value for name, value in given.items() if name in known}
+    return Parameters(conditions=ConditionArguments(**asked).conditions(features), **training)
 
 
 def _survival(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,15 +41,17 @@ class LinearChooser(LinearRanker):
     scoring: str | Scoring = DEFAULT_SCORING
     param_grid: ParamGrid | str | None = None
 
-    def _choose(self, rows: FoldedRows, X: Any) -> None:
+    def _choose(self, rows: FoldedRows, X: Any, prior: Any) -> None:
         """Choose C, and all else of the grid, and learn from rows of features X.
 
         To be called by `fit` itself, for its warnings.
         """
-        given = self._parameters(1.0)
+        several = np.ndim(self.l1_ratio) > 0
+        conditions = self._conditions(X.shape[1], prior, 0.0 if several else self.l1_ratio)
+        given = replace(self._parameters(1.0), conditions=conditions)
         if self.n_jobs is not None:
             require_workers("n_jobs", self.n_jobs)
-        variants = variants_of(self.param_grid, self.Cs)
+        variants = variants_of(self.param_grid, self.Cs, self.l1_ratio if several else None)
         entrants = [Entrant.of(variant, rows, X, given) for variant in variants]
         folds = rows.folds(self.cv)
         n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
@@ -70,8 +73,8 @@ class LinearChooser(LinearRanker):
             is_said = contest.shortfall is not None  # what is advised
             short = shortfall(fit.result, parameters) if is_said else fit.shortfall
             warn_unless_converged(short, stacklevel=4)
-            self._keep(fit, parameters)
-            self.weights_, self.maps_ = entrant.weights_of(self.weights_), entrant.maps
+            self._keep(fit, replace(parameters, conditions=entrant.conditions))
+            self.weights_, self.maps_ = entrant.weights_of(fit), entrant.maps
 
     def predict(self, X: Any, qid: ArrayLike | str | None = None) -> Any:
         """Score rows: higher is better; scores compare within a query.

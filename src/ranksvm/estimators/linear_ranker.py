@@ -10,11 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import library_of
 from ..arrays.placement import design_matrix
+from ..linear.condition_arguments import ConditionArguments, OfFeatures
+from ..linear.conditions import Conditions
+from ..linear.feature_names import FeatureNames
 from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.linear import LinearModel
 from .certified_ranker import CertifiedRanker
+from .priors import prior_values, the_one_prior
 
 Vector = NDArray[np.float64]
 
@@ -23,6 +27,13 @@ class LinearRanker(CertifiedRanker):
     """Base of the estimators that learn a weight for each feature."""
 
     weights_: FeatureWeights
+
+    positive: bool
+    lower_bounds: OfFeatures
+    upper_bounds: OfFeatures
+    prior: Any
+    l1_ratio: Any
+    penalty_weights: OfFeatures
 
     @property
     def coef_(self) -> Vector:
@@ -60,6 +71,19 @@ class LinearRanker(CertifiedRanker):
         facts = self._facts()
         return LinearModel(self.weights_, **facts)
 
+    def _conditions(self, n_features: int, prior: Any, l1_ratio: Any) -> Conditions:
+        """Return what is asked of the weights, with the prior that `fit` was given, if any."""
+        features = FeatureNames(n_features, self._feature_names())
+        given = ConditionArguments(
+            self.positive,
+            self.lower_bounds,
+            self.upper_bounds,
+            prior_values(the_one_prior(self.prior, prior), features),
+            l1_ratio,
+            self.penalty_weights,
+        )
+        return given.conditions(features)
+
     def _features(self, X: Any) -> Any:
         if library_of(X) is None:
             return super()._features(X)
@@ -67,6 +91,13 @@ class LinearRanker(CertifiedRanker):
 
         check_is_fitted(self, "n_queries_")
         return check_rows(self, X, reset=False)
+
+    def _facts(self) -> dict[str, Any]:
+        facts = super()._facts()
+        conditions = self._trained_with.conditions
+        if conditions.have_bounds:
+            facts["training"]["n_at_bounds"] = conditions.n_at_bounds(self.weights_)
+        return facts
 
     def _keep(self, fit: Fit, parameters: Parameters) -> None:
         super()._keep(fit, parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.libraries import library_of
@@ -22,9 +23,12 @@ class LinearTrainer(LinearRanker):
     warm_start: bool
     verbose: int
 
-    def _train(self, X: Any, preferences: AnyPreferences, judge: Judge | None = None) -> None:
+    def _train(
+        self, X: Any, preferences: AnyPreferences, prior: Any, judge: Judge | None = None
+    ) -> None:
         """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
-        parameters = self._parameters(self.C)
+        conditions = self._conditions(X.shape[1], prior, self.l1_ratio)
+        parameters = replace(self._parameters(self.C), conditions=conditions)
         w0 = getattr(self, "weights_", None) if self.warm_start else None
         if w0 is not None and w0.n_features != X.shape[1]:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..arrays.placement import within_memory
+from ..linear.condition_arguments import OfFeatures
 from .eval_sets import EvalSets, RoundScores, eval_scores, eval_sets
 from .linear_trainer import LinearTrainer
 from .pair_arguments import PairArguments
@@ -27,6 +28,14 @@ class RankSVM(LinearTrainer, PairRanker):
     m rows of s nonzero features, however many pairs there are, and says how exactly: `dual_gap_`
     bounds the relative distance to the optimum (:eq:`objective`, :eq:`gap`). There is no intercept,
     since no order depends on it. In place of labels, `fit` takes pairs, one by one, too.
+
+    There may be more to ask of the weights than to be small: signs, bounds, to be near a prior p,
+    or to be zero where they can. Then `0.5 |w|^2` gives way to ::
+
+        R(w) = sum over k of  a_k (r |w_k - p_k| + (1 - r) (w_k - p_k)^2 / 2),
+        lower_bounds <= w <= upper_bounds
+
+    with the same certificate (:eq:`elastic-net`).
 
     Parameters
     ----------
@@ -66,6 +75,22 @@ class RankSVM(LinearTrainer, PairRanker):
         - "pairs": ``c = C / N``, as in TreeRSVM with ``lambda = 1 / (2 C)``;
         - "queries": ``c = C / (R N_q)``, as in SVM^rank ``-l 2``;
         - None: ``c = C``, as in Lee and Lin (2014) and LIBLINEAR-ranksvm.
+    positive : bool, default=False
+        Whether weights may not be negative.
+    lower_bounds, upper_bounds : float, array-like of shape (n_features,), dict or None
+        Between which weights have to be, of all features, of each, or of some: a dict gives them
+        by feature name, or by number, from zero, where X has no names; other weights have no
+        bounds. Where both are the same, the weight is fixed.
+    prior : array-like of shape (n_features,), dict, str, path or LinearModel, optional
+        Weights p to stay near to, by default zero: as an array, by feature, or those of a model or
+        of a model file (:doc:`/files`), by name, or by number where one of the two has no names.
+        A fitted ranker is given to `fit`.
+    l1_ratio : float, default=0.0
+        The share r, from 0 to 1, of absolute values in the penalty: with more of it, more weights
+        are exactly those of the prior, by default exactly zero.
+    penalty_weights : float, array-like of shape (n_features,), dict or None
+        How much each weight is charged, a_k, by default 1; 0 is for weights with finite bounds on
+        both sides only.
     solver : {"auto", "newton", "row_space", "trust_region", "bundle", "cutting_planes"}, \
 default="auto"
         All reach the same optimum; they differ in speed:
@@ -79,6 +104,7 @@ default="auto"
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
+          the last two and "row_space" are for the penalty ``0.5 |w|^2`` alone;
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their
@@ -181,6 +207,12 @@ default="auto"
         top: int = 30,
         n_rounds: int = 3,
         normalize: str | None = "documents",
+        positive: bool = False,
+        lower_bounds: OfFeatures = None,
+        upper_bounds: OfFeatures = None,
+        prior: Any = None,
+        l1_ratio: float = 0.0,
+        penalty_weights: OfFeatures = None,
         solver: str = "auto",
         counting: str = "auto",
         tol: float = 1e-3,
@@ -198,6 +230,12 @@ default="auto"
         self.top = top
         self.n_rounds = n_rounds
         self.normalize = normalize
+        self.positive = positive
+        self.lower_bounds = lower_bounds
+        self.upper_bounds = upper_bounds
+        self.prior = prior
+        self.l1_ratio = l1_ratio
+        self.penalty_weights = penalty_weights
         self.solver = solver
         self.counting = counting
         self.tol = tol
@@ -223,6 +261,7 @@ default="auto"
         eval_set: EvalSets | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
+        prior: Any = None,
     ) -> RankSVM:
         """Learn from labelled rows, or from pairs of rows.
 
@@ -266,6 +305,8 @@ default="auto"
             but for the choice of a round with ``pair_weight="ndcg"``.
         eval_qid, eval_group : list of array-like, optional
             The query ids, or else the sizes of the queries, of each member of `eval_set`.
+        prior : fitted ranker, LinearModel, array-like, dict or path, optional
+            In place of the parameter `prior`, also a fitted ranker, a pipeline or search of one.
 
         Returns
         -------
@@ -288,7 +329,7 @@ default="auto"
             If the gap did not reach `tol`.
         UserWarning
             If no queries are given, but X has a column that looks like their ids; or a member of
-            `eval_set` has no preference pairs.
+            `eval_set` has no preference pairs; or X lacks features that the prior has.
         """
         with fitted_or_not(self), within_memory():
             validation = eval_sets(eval_set, eval_qid, eval_group)
@@ -299,6 +340,6 @@ default="auto"
             if self.pair_weight == "ndcg" and validation:
                 gain, n_queries = self._parameters(self.C).gain, preferences.groups.n_queries
                 judge = RoundScores(self, gain, n_queries, validation)
-            self._train(X, preferences, judge)
+            self._train(X, preferences, prior, judge)
             self.evals_result_ = judge.results if judge else eval_scores(self, validation)
         return self

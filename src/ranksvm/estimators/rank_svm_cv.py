@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..linear.condition_arguments import OfFeatures
 from ..linear.design_matrix import DesignMatrix
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.preferences import Preferences
@@ -35,7 +36,8 @@ class RankSVMCV(LinearChooser, PairRanker):
     param_grid : dict, list of dicts, "auto" or None, default=None
         What else to try, as for `GridSearchCV`: for each name the values, of which all combinations
         compete, each for all values of C. Names are "C", in place of `Cs`; `loss`, `pair_weight`,
-        `gains`, `top`, `n_rounds`, `normalize` and others that say how to train; and
+        `gains`, `top`, `n_rounds`, `normalize`, `positive`, `l1_ratio` and others that say how to
+        train; and
 
         - "scale": None, "standard", "minmax", "maxabs", "quantile", or "query" (from 0 to 1 within
           each query), of the features in all rows;
@@ -69,6 +71,12 @@ class RankSVMCV(LinearChooser, PairRanker):
     loss, pair_weight, gains, top, n_rounds, normalize, solver, counting, tol, max_iter, \
 n_threads, qid
         As for `RankSVM`; of rounds, the last is kept, for each C and each fold.
+    positive, lower_bounds, upper_bounds, prior, penalty_weights
+        As for `RankSVM`: of the features as they are, however `param_grid` scales them. Behind
+        "quantile" and "query", weights have signs, but no bounds nor prior of this kind; behind
+        `features`, none of it.
+    l1_ratio : float or list of float, default=0.0
+        As for `RankSVM`; of a list, all values compete, unless `param_grid` has some.
     n_jobs : int or None, default=None
         Folds at a time, which share the `n_threads`; None is as many as there are threads,
         -1 as many as CPUs, -2 one less. The result is the same to the last bit.
@@ -136,6 +144,12 @@ n_threads, qid
         top: int = 30,
         n_rounds: int = 3,
         normalize: str | None = "documents",
+        positive: bool = False,
+        lower_bounds: OfFeatures = None,
+        upper_bounds: OfFeatures = None,
+        prior: Any = None,
+        l1_ratio: float | ArrayLike = 0.0,
+        penalty_weights: OfFeatures = None,
         solver: str = "auto",
         counting: str = "auto",
         tol: float = 1e-3,
@@ -157,6 +171,12 @@ n_threads, qid
         self.top = top
         self.n_rounds = n_rounds
         self.normalize = normalize
+        self.positive = positive
+        self.lower_bounds = lower_bounds
+        self.upper_bounds = upper_bounds
+        self.prior = prior
+        self.l1_ratio = l1_ratio
+        self.penalty_weights = penalty_weights
         self.solver = solver
         self.counting = counting
         self.tol = tol
@@ -179,12 +199,13 @@ n_threads, qid
         margins: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         group: ArrayLike | None = None,
+        prior: Any = None,
     ) -> RankSVMCV:
         """Choose C, and learn from labelled rows, or from pairs of rows.
 
         Parameters
         ----------
-        X, y, qid, query_weight, pairs, pair_weights, margins, group
+        X, y, qid, query_weight, pairs, pair_weights, margins, group, prior
             As for `RankSVM.fit`; `query_weight` counts in training only.
         groups : array-like of shape (n_samples,), optional
             With `pairs`: ids of groups of rows that folds keep together, such as people.
@@ -214,7 +235,7 @@ n_threads, qid
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
-            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups), X)
+            self._choose(self._folded(DesignMatrix.from_array(X), preferences, groups), X, prior)
         return self
 
     def _folded(

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..linear.condition_arguments import OfFeatures
 from .linear_trainer import LinearTrainer
 from .survival_ranker import SurvivalRanker
 from .whole import fitted_or_not
@@ -40,6 +41,8 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
     tau : float, optional
         Events that are not before this time are not taken for earlier than others. With `ipcw`, the
         weights of the last events are the largest, and the least certain.
+    positive, lower_bounds, upper_bounds, prior, l1_ratio, penalty_weights
+        As for `RankSVM`: what is asked of the weights beside being small.
     solver, counting, tol, max_iter, warm_start, device, n_threads
         As for `RankSVM`.
     qid : str, optional
@@ -95,6 +98,12 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
         normalize: str | None = "documents",
         ipcw: str | None = None,
         tau: float | None = None,
+        positive: bool = False,
+        lower_bounds: OfFeatures = None,
+        upper_bounds: OfFeatures = None,
+        prior: Any = None,
+        l1_ratio: float = 0.0,
+        penalty_weights: OfFeatures = None,
         solver: str = "auto",
         counting: str = "auto",
         tol: float = 1e-3,
@@ -110,6 +119,12 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
         self.normalize = normalize
         self.ipcw = ipcw
         self.tau = tau
+        self.positive = positive
+        self.lower_bounds = lower_bounds
+        self.upper_bounds = upper_bounds
+        self.prior = prior
+        self.l1_ratio = l1_ratio
+        self.penalty_weights = penalty_weights
         self.solver = solver
         self.counting = counting
         self.tol = tol
@@ -130,6 +145,7 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
         *,
         event: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        prior: Any = None,
     ) -> SurvivalSVM:
         """Learn from times of events.
 
@@ -151,6 +167,8 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
             True, or 1, if the event has been seen; false, or 0, if the row is censored.
         time : array-like of shape (n_samples,), optional
             When the event was, or until when there has been none.
+        prior : fitted ranker, LinearModel, array-like, dict or path, optional
+            As for `RankSVM.fit`.
 
         Returns
         -------
@@ -171,5 +189,5 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )
-            self._train(X, preferences)
+            self._train(X, preferences, prior)
         return self

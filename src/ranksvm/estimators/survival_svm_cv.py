@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..linear.condition_arguments import OfFeatures
 from ..linear.design_matrix import DesignMatrix
 from ..selection.rows import TrainingRows
 from .linear_chooser import LinearChooser
@@ -27,6 +28,8 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
         of their times.
     loss, normalize, ipcw, tau
         As for `SurvivalSVM`.
+    positive, lower_bounds, upper_bounds, prior, l1_ratio, penalty_weights
+        As for `RankSVMCV`.
     solver, counting, tol, max_iter, n_threads, n_jobs, qid, verbose
         As for `RankSVMCV`.
 
@@ -61,6 +64,12 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
         normalize: str | None = "documents",
         ipcw: str | None = None,
         tau: float | None = None,
+        positive: bool = False,
+        lower_bounds: OfFeatures = None,
+        upper_bounds: OfFeatures = None,
+        prior: Any = None,
+        l1_ratio: float | ArrayLike = 0.0,
+        penalty_weights: OfFeatures = None,
         solver: str = "auto",
         counting: str = "auto",
         tol: float = 1e-3,
@@ -78,6 +87,12 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
         self.normalize = normalize
         self.ipcw = ipcw
         self.tau = tau
+        self.positive = positive
+        self.lower_bounds = lower_bounds
+        self.upper_bounds = upper_bounds
+        self.prior = prior
+        self.l1_ratio = l1_ratio
+        self.penalty_weights = penalty_weights
         self.solver = solver
         self.counting = counting
         self.tol = tol
@@ -97,6 +112,7 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
         *,
         event: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        prior: Any = None,
     ) -> SurvivalSVMCV:
         """Learn from times of events.
 
@@ -104,7 +120,7 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             As for `RankSVM.fit`.
-        y, qid, sample_weight, query_weight, event, time
+        y, qid, sample_weight, query_weight, event, time, prior
             As for `SurvivalSVM.fit`.
 
         Returns
@@ -129,5 +145,5 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )
-            self._choose(TrainingRows(DesignMatrix.from_array(X), preferences), X)
+            self._choose(TrainingRows(DesignMatrix.from_array(X), preferences), X, prior)
         return self

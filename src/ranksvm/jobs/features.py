@@ -10,12 +10,13 @@ import numpy as np
 
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
-from ..linear.design_matrix import DesignMatrix
-from ..linear.occurring import FeatureWeights
+from ..linear.conditions import Conditions
+from ..linear.occurring import Columns
+from ..linear.training import Fit
 from ..models import LinearModel
 from ..models.maps import FeatureMap
 from ..models.maps.base import MAX_MEMORY
-from ..models.preparing import Features, mapped_rows, scale_map
+from ..models.preparing import Features, mapped_rows, require_conditions, scale_map
 from .rows import Vector, factors_of, matrix_on, naming
 
 if TYPE_CHECKING:
@@ -61,17 +62,22 @@ class PreparedRows:
         factors = factors_of(self.rows, self.scale, X.columns)
         return (X if factors is None else X.scaled(factors)), factors
 
-    def design_matrix(self) -> DesignMatrix:
-        """Return the matrix on the host."""
-        X, _ = self.matrix()
-        assert isinstance(X, DesignMatrix)
-        return X
+    def conditions(self, asked: Conditions, factors: Vector | None, columns: Columns) -> Conditions:
+        """Return what is asked of the weights of that matrix, for the features as they are.
 
-    def model(self, weights: FeatureWeights, factors: Vector | None) -> LinearModel:
+        Raises
+        ------
+        ValueError
+            If it cannot be asked of them (`ranksvm.models.preparing.require_conditions`).
+        """
+        require_conditions(asked, self.scale, self.features)
+        return asked if factors is None else asked.scaled(factors, columns)
+
+    def model(self, fit: Fit, factors: Vector | None, asked: Conditions) -> LinearModel:
         """Return the model of weights that were trained with what `matrix` returned."""
-        if factors is not None:
-            weights = FeatureWeights(weights.columns, factors * weights.values)
-        return LinearModel(weights, maps=self.maps)
+        if factors is None:
+            return LinearModel(fit.weights, maps=self.maps)
+        return LinearModel(asked.unscaled(fit.result.weights, factors, fit.columns))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..files.source import DataError
 from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
+from ..linear.feature_names import FeatureNames
 from ..linear.occurring import IN_TRAINING, Columns
 from ..models import Model
 from ..models.scaling import scale_factors
@@ -38,6 +39,11 @@ def factors_of(
 def naming(rows: SvmlightFile) -> dict[str, Any]:
     """Return how messages call rows and their first feature, as `scale_factors` takes it."""
     return {"name": rows.name, "first": 0 if rows.zero_based else 1}
+
+
+def feature_names(rows: SvmlightFile) -> FeatureNames:
+    """Return how the features of rows are called."""
+    return FeatureNames(rows.n_features, None, 0 if rows.zero_based else 1, rows.name)
 
 
 def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:

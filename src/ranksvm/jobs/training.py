@@ -19,7 +19,7 @@ from ..solvers import Callback
 from ..threads import resolve_threads
 from .features import PreparedRows
 from .fingerprint import fingerprint
-from .rows import Vector, factors_of
+from .rows import Vector, factors_of, feature_names
 
 if TYPE_CHECKING:
     from ..kernel.kernels import Kernel
@@ -43,6 +43,7 @@ def train_on_rows(
     ----------
     rows : SvmlightFile
     parameters : Parameters
+        With conditions on the weights of the features as they are.
     preferences : Preferences or GivenPreferences, optional
         By default, those of the labels, queries and weights of the file.
     kernel : Kernel, optional
@@ -83,8 +84,11 @@ def train_on_rows(
             rows, preferences, parameters, factors, kernel, max_memory, callback, note
         )
     warn_unless_converged(fit.shortfall)
-    described = {**vars(parameters), **prepared.parameters}
-    return fit, replace(model, parameters=described, training=_training_of(fit, rows))
+    described = {**parameters.described(feature_names(rows)), **prepared.parameters}
+    training = _training_of(fit, rows)
+    if isinstance(model, LinearModel) and parameters.conditions.have_bounds:
+        training["n_at_bounds"] = parameters.conditions.n_at_bounds(model.weights)
+    return fit, replace(model, parameters=described, training=training)
 
 
 def _train_linear(
@@ -95,8 +99,10 @@ def _train_linear(
     callback: Callback | None,
 ) -> tuple[Fit, LinearModel]:
     X, factors = prepared.matrix(device)
-    fit = train(X, preferences, parameters, callback=callback)
-    return fit, prepared.model(fit.weights, factors)
+    asked = parameters.conditions
+    seen = replace(parameters, conditions=prepared.conditions(asked, factors, X.columns))
+    fit = train(X, preferences, seen, callback=callback)
+    return fit, prepared.model(fit, factors, asked)
 
 
 def _train_kernel(

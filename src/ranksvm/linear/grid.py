@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import Callback, CuttingPlanes, Iteration, SolverResult
+from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
@@ -56,11 +57,17 @@ class RankSVMGrid:
     histories: list[list[Iteration]]
 
     @classmethod
-    def of(cls, Cs: Vector, results: Sequence[SolverResult], columns: Columns) -> RankSVMGrid:
+    def of(
+        cls,
+        Cs: Vector,
+        results: Sequence[SolverResult],
+        columns: Columns,
+        conditions: Conditions = NO_CONDITIONS,
+    ) -> RankSVMGrid:
         """Lay the results for each C, whose weights are those of columns, side by side."""
         return cls(
             Cs=Cs,
-            weights=[FeatureWeights(columns, result.weights) for result in results],
+            weights=[conditions.weights(columns, result.weights) for result in results],
             objectives=np.array([result.value for result in results]),
             dual_gaps=np.array([result.dual_gap for result in results]),
             statuses=[str(result.status) for result in results],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..pairs.preferences import Preferences
 from ..pairs.top import Gains
 from ..threads import require_workers
 from .conditions import NO_CONDITIONS, Conditions
+from .feature_names import FeatureNames
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Parameters:
         require_count("n_rounds", self.n_rounds, 1)
         if self.n_threads is not None:
             require_workers("n_threads", self.n_threads)
+
+    def described(self, features: FeatureNames) -> dict[str, Any]:
+        """Return them as model files hold them, those of the conditions among the others."""
+        plain = {name: value for name, value in vars(self).items() if name != "conditions"}
+        return {**plain, **self.conditions.described(features)}
 
     @property
     def gain(self) -> Gains:

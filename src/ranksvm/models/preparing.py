@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..linear.conditions import Conditions
 from ..names import FEATURES, SCALES
 from .maps.affine import AffineMap
 from .maps.base import MAX_MEMORY, FeatureMap
@@ -49,6 +50,35 @@ def require_scale(scale: str | None) -> None:
     """Refuse what is no scale."""
     if scale is not None and scale not in SCALES:
         raise ValueError(f"scale must be None or one of {', '.join(SCALES)}, not {scale!r}")
+
+
+def require_conditions(
+    conditions: Conditions, scale: str | None, features: Features | None
+) -> None:
+    """Refuse what cannot be asked of weights behind maps.
+
+    A scale that multiplies features goes into the weights, and bounds and priors with it. Quantiles
+    and ranges within queries grow with their feature: of its weight there, the sign alone says
+    something of the feature as it is. Features of another kind are none of those that are named.
+
+    Raises
+    ------
+    ValueError
+        If there are bounds other than 0, or a prior, behind the former, or any for single weights
+        behind the latter.
+    """
+    if features is not None and not conditions.are_alike:
+        raise ValueError(
+            f"features={str(features)!r} makes others of the features, of whose weights signs, "
+            "bounds, a prior and penalty_weights of these say nothing: leave them out, or leave "
+            "out features"
+        )
+    if features is None and scale in ("quantile", "query") and not conditions.are_signs:
+        raise ValueError(
+            f"scale={scale!r} is no multiple of the features: of their weights as they are, only "
+            "the signs carry over; leave out the prior and bounds other than 0, or scale by "
+            "'standard', 'minmax' or 'maxabs'"
+        )
 
 
 class MappedRows(NamedTuple):

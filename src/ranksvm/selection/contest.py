@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linear.conditions import Conditions
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
+from ..linear.training import Fit
 from ..models.maps import FeatureMap
-from ..models.preparing import mapped_rows
+from ..models.preparing import mapped_rows, require_conditions
 from ..models.scaling import scale_factors
 from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
@@ -35,7 +37,9 @@ class Entrant(NamedTuple):
     variant : Variant
     rows : FoldedRows
     of_each : list of Parameters
-        For each C.
+        For each C, with what is asked of the weights of the rows as they are seen.
+    conditions : Conditions
+        What is asked of the weights of the features as they are.
     factors : ndarray of shape (n_columns,), or None
         What columns have been multiplied by.
     maps : tuple of FeatureMap
@@ -45,6 +49,7 @@ class Entrant(NamedTuple):
     variant: Variant
     rows: FoldedRows
     of_each: list[Parameters]
+    conditions: Conditions
     factors: Vector | None = None
     maps: tuple[FeatureMap, ...] = ()
 
@@ -63,26 +68,31 @@ class Entrant(NamedTuple):
         Raises
         ------
         ValueError
-            As `ranksvm.models.preparing.mapped_rows`.
+            As `ranksvm.models.preparing.mapped_rows` and `require_conditions` there.
         """
         scale, features = variant.scale, variant.features
-        of_each = rows.grid(variant.Cs, variant.parameters(given))
+        parameters = variant.parameters(given)
+        asked = parameters.conditions
+        require_conditions(asked, scale, features)
+        of_each = rows.grid(variant.Cs, parameters)
         if scale is None and features is None:
-            return cls(variant, rows, of_each)
+            return cls(variant, rows, of_each, asked)
         if features is None and scale in AFFINE:
             factors = scale_factors(X, scale, rows.X.columns)
-            return cls(variant, rows.seen_as(rows.X.scaled(factors)), of_each, factors)
+            scaled = asked.scaled(factors, rows.X.columns)
+            of_each = [replace(one, conditions=scaled) for one in of_each]
+            return cls(variant, rows.seen_as(rows.X.scaled(factors)), of_each, asked, factors)
         groups = rows.preferences.groups
         qid = None if groups.n_queries == 1 else groups.numbers
         mapped = mapped_rows(X, qid, scale, features)
         seen = rows.seen_as(DesignMatrix.from_array(mapped.X))
-        return cls(variant, seen, of_each, maps=mapped.maps)
+        return cls(variant, seen, of_each, asked, maps=mapped.maps)
 
-    def weights_of(self, weights: FeatureWeights) -> FeatureWeights:
+    def weights_of(self, fit: Fit) -> FeatureWeights:
         """Return weights that were trained on these rows as those of what the maps make of X."""
         if self.factors is None:
-            return weights
-        return FeatureWeights(weights.columns, self.factors * weights.values)
+            return fit.weights
+        return self.conditions.unscaled(fit.result.weights, self.factors, fit.columns)
 
 
 @dataclass(frozen=True, eq=False)

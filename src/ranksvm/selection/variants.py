@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from ..linear.conditions import Conditions, require_ratio, require_truth
 from ..linear.parameters import Parameters
 from ..models.preparing import Features, require_scale
 
@@ -25,6 +27,7 @@ OF_TRAINING = (
     "tol",
     "max_iter",
 )
+OF_CONDITIONS = ("positive", "l1_ratio")
 OF_FEATURES = ("scale", "features")
 # Few, cheap and unlike each other: on no two sets of data does the same one win.
 AUTO: ParamGrid = (
@@ -53,7 +56,16 @@ class Variant:
     def parameters(self, given: Parameters) -> Parameters:
         """Return what to train with, for whatever C."""
         training = {name: self.settings[name] for name in OF_TRAINING if name in self.settings}
-        return replace(given, **training)
+        return replace(given, conditions=self._conditions(given.conditions), **training)
+
+    def _conditions(self, given: Conditions) -> Conditions:
+        """Return what is asked of the weights."""
+        if "l1_ratio" in self.settings:
+            require_ratio(self.settings["l1_ratio"])
+            given = replace(given, l1_ratio=float(self.settings["l1_ratio"]))
+        if "positive" in self.settings:
+            require_truth("positive", self.settings["positive"])
+        return given.nonnegative() if self.settings.get("positive") else given
 
     @property
     def title(self) -> str:
@@ -73,7 +85,9 @@ class Variant:
         return None if text is None else Features.parse(text)
 
 
-def variants_of(param_grid: ParamGrid | str | None, Cs: int | ArrayLike) -> list[Variant]:
+def variants_of(
+    param_grid: ParamGrid | str | None, Cs: int | ArrayLike, l1_ratios: ArrayLike | None = None
+) -> list[Variant]:
     """Return the variants of a grid, in the order in which scikit-learn's ``ParameterGrid`` does.
 
     Parameters
@@ -82,23 +96,28 @@ def variants_of(param_grid: ParamGrid | str | None, Cs: int | ArrayLike) -> list
         For each name, the values to try: all combinations. "C" takes the place of `Cs`. None is the
         ranker as it is.
     Cs : int or array-like
+    l1_ratios : array-like, optional
+        What to try of these, where `param_grid` says nothing of them.
 
     Raises
     ------
     ValueError
         If a name or a value is none.
     """
-    if param_grid is None:
+    if param_grid is None and l1_ratios is None:
         return [Variant({}, Cs)]
     if isinstance(param_grid, str):
         if param_grid != "auto":
             raise ValueError(
                 f"param_grid must give lists of values by name, or be 'auto', not {param_grid!r}"
             )
-        return variants_of(AUTO, Cs)
+        return variants_of(AUTO, Cs, l1_ratios)
     from sklearn.model_selection import ParameterGrid
 
+    param_grid = {} if param_grid is None else param_grid
     grids = [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
+    if l1_ratios is not None:
+        grids = [{"l1_ratio": np.ravel(l1_ratios).tolist(), **grid} for grid in grids]
     variants = []
     for grid in grids:
         others = {name: values for name, values in grid.items() if name != "C"}
@@ -112,7 +131,7 @@ def variants_of(param_grid: ParamGrid | str | None, Cs: int | ArrayLike) -> list
 
 def _check(variant: Variant) -> None:
     """Refuse names that there are none of, and values that are none of theirs."""
-    names = ("C", *OF_TRAINING, *OF_FEATURES)
+    names = ("C", *OF_TRAINING, *OF_CONDITIONS, *OF_FEATURES)
     unknown = [name for name in variant.settings if name not in names]
     if unknown:
         raise ValueError(f"param_grid may have {', '.join(names)}, not {unknown[0]!r}")
