@@ -55,6 +55,7 @@ def main() -> None:
     args = parser.parse_args()
 
     print(machine_line())
+    args.folder.mkdir(parents=True, exist_ok=True)
     for kind in args.kinds:
         for gigabytes in args.gigabytes:
             path = args.folder / f"web-like-{kind}-{gigabytes:g}.rsvm"

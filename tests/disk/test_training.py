@@ -8,6 +8,10 @@ from numpy.testing import assert_array_equal
 from ranksvm import RankSVM, RankSVMCV, open_data, pack
 from ranksvm.disk.data import PackedData
 from ranksvm.files.source import DataError
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.parameters import Parameters
+from ranksvm.selection.cross_validation import cross_validate
+from ranksvm.selection.rows import TrainingRows
 
 
 def make_rows(kind, dtype, n=300, d=9, offset=0.0):
@@ -66,6 +70,23 @@ def test_cross_validation(tmp_path, kind):
     ours, theirs = (RankSVMCV(Cs=[0.1, 1], cv=3) for _ in range(2))
     assert_same(ours.fit(data), theirs.fit(X, y, qid))
     assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+def test_passes_serve_all_folds(tmp_path):
+    X, y, qid = make_rows("dense", np.float64, n=2000)
+    data = pack(in_blocks(X, y, qid), tmp_path / "d.rsvm")
+    n_passes = RankSVM().fit(data).history_[-1].n_passes
+    parameters = [Parameters(C=float(C)) for C in np.logspace(-3, 3, 10)]
+
+    def validated(X):
+        rows = TrainingRows(X, data.preferences())
+        return cross_validate(rows, parameters, rows.folds(5), "pairwise_accuracy_pooled")
+
+    mapped, held = validated(data.design_matrix()), validated(DesignMatrix.from_array(X))
+    assert_array_equal(mapped.scores, held.scores)
+    assert_array_equal(mapped.dual_gaps, held.dual_gaps)
+    assert mapped.n_passes <= 8 * n_passes
+    assert held.n_passes is None
 
 
 def test_weights_are_those_that_were_packed(tmp_path):

@@ -128,6 +128,9 @@ def _cv(args: argparse.Namespace) -> None:
     Cs = [one.C for one in chosen.of_each]
     if parameters.C in (min(Cs), max(Cs)) and len(Cs) > 1:
         say(args, f"note: C={parameters.C:g} is at an end of the grid; see --Cs")
+    n_passes = sum(result.n_passes or 0 for result in contest.results)
+    if n_passes:
+        say(args, f"note: the folds took {n_passes} passes over X together")
     if contest.advice is not None and not args.model:
         say(args, f"note: {contest.advice}")
     if args.model:

@@ -158,7 +158,10 @@ class PackedData:
     def ids(self) -> NDArray[Any] | None:
         """The query id of each row, as the files had it: whole numbers, or texts."""
         names = self.query_names
-        return self.qid if names is None else np.repeat(names, np.diff(self.query_indptr))
+        if names is None:
+            return self.qid
+        shared = np.array(names, dtype=object)  # each text is there once
+        return np.repeat(shared, np.diff(self.query_indptr))
 
     def design_matrix(self, spare: int = IN_TRAINING) -> DesignMatrix:
         """View X as training reads it; `spare` as for `DesignMatrix.from_array`."""
@@ -167,6 +170,7 @@ class PackedData:
             X = DesignMatrix.from_csr(*features, spare)
         else:
             X = DesignMatrix.from_array(features)
+        X = X.mapped()
         return X if self._sums is None else X.with_sums(ColumnSums(*np.array(self._sums)))
 
     def preferences(self, sample_weight: Any = None, query_weight: Any = None) -> Preferences:

@@ -16,6 +16,7 @@ from ..pairs.rounding import relative_rounding
 from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
+from .in_step import InStep
 from .matrix import ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
@@ -43,6 +44,8 @@ class DesignMatrix:
         Which features the columns are: all, unless these are many more than the stored values.
     n_passes : int
         How often all of X has been read so far, by this view.
+    is_mapped : bool
+        Whether X is mapped from disk, where a pass may take long.
     """
 
     def __init__(
@@ -57,6 +60,8 @@ class DesignMatrix:
         self.n_stored = n_stored
         self.columns = Columns(shape[1]) if columns is None else columns
         self.n_passes = 0
+        self.is_mapped = False
+        self._steps: InStep | None = None
         self._squares: Vector | None = None
         self._sums: ColumnSums | None = None
         self._standardization: tuple[Vector, Vector] | None = None
@@ -126,7 +131,8 @@ or float64
         share = len(rows) / max(self.shape[0], 1)
         taken = TakenRows(self._products, rows, self.shape[0])
         shape = (len(rows), self.shape[1])
-        return DesignMatrix(taken, shape, round(share * self.n_stored), self.columns)
+        view = DesignMatrix(taken, shape, round(share * self.n_stored), self.columns)
+        return self._shared_with(view)
 
     def scaled(self, scale: Vector) -> DesignMatrix:
         """View ``X * scale``, with positive factors of shape (n_columns,), without copying X."""
@@ -158,7 +164,28 @@ or float64
         return self._seen(products)
 
     def _seen(self, products: Products) -> DesignMatrix:
-        return DesignMatrix(products, self.shape, self.n_stored, self.columns)
+        return self._shared_with(DesignMatrix(products, self.shape, self.n_stored, self.columns))
+
+    def _shared_with(self, view: DesignMatrix) -> DesignMatrix:
+        view.is_mapped, view._steps = self.is_mapped, self._steps
+        return view
+
+    def mapped(self) -> DesignMatrix:
+        """View X as what is mapped from disk."""
+        view = self._seen(self._products)
+        view.is_mapped = True
+        return view
+
+    def in_step(self, steps: InStep) -> DesignMatrix:
+        """View X with passes that begin when others do; so do those of views of it."""
+        view = self._seen(self._products)
+        view._steps = steps
+        return view
+
+    def _begin_pass(self) -> None:
+        self.n_passes += 1
+        if self._steps is not None:
+            self._steps.begin_pass()
 
     def zeros(self) -> Vector:
         """Return the scores of weights that are zero, of shape (n_samples,)."""
@@ -166,7 +193,7 @@ or float64
 
     def dot(self, w: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ w``, of shape (n_samples,)."""
-        self.n_passes += 1
+        self._begin_pass()
         return self._products.dot(w, n_threads)
 
     def scores(self, w: Vector, n_threads: int = 1) -> Vector:
@@ -175,7 +202,7 @@ or float64
 
     def dot_within(self, w: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X @ w``, and a bound of the rounding of each element."""
-        self.n_passes += 1
+        self._begin_pass()
         return self._products.dot_within(w, n_threads)
 
     def t_dot(self, u: Vector, n_threads: int = 1) -> Vector:
@@ -183,12 +210,12 @@ or float64
         if self._squares is None:
             product, self._squares = self.t_dot_squares(u, np.ones(self.shape[0]), n_threads)
             return product
-        self.n_passes += 1
+        self._begin_pass()
         return self._products.t_dot(u, n_threads)
 
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
-        self.n_passes += 1
+        self._begin_pass()
         both = self._products.t_dot_squares(u, v, n_threads)
         return both[:, 0].copy(), both[:, 1].copy()
 
@@ -242,7 +269,7 @@ or float64
 
         See `ranksvm.linear.hessian.weight_space_hessian`.
         """
-        self.n_passes += 1
+        self._begin_pass()
         return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
 
     def full_step(
@@ -267,7 +294,7 @@ or float64
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS:
             precision = Precision(*self.standardization(n_threads), dtype)
-        self.n_passes += 1
+        self._begin_pass()
         try:
             return one_pass(self._products, loss, blocks, scores, p, precision, n_threads)
         except OverflowError:

@@ -98,9 +98,14 @@ class LinearObjective(Terms):
         known = self.known
         if known is not None and weights is known.weights and known.upper_loss is not None:
             return known.upper_loss
-        scores, rounding = self.X.dot_within(weights, self.n_threads)
-        loss = self.loss.widened(float(rounding.max())).evaluate(scores)
+        scores, rounding = self._scores_within(weights)
+        loss = self.loss.widened(rounding).evaluate(scores)
         return loss.value + loss.rounding
+
+    def _scores_within(self, weights: Vector) -> tuple[Scores, float]:
+        """Return ``X w``, and how exactly it is known; without a vector of that."""
+        scores, rounding = self.X.dot_within(weights, self.n_threads)
+        return scores, float(rounding.max())
 
     def full_step(
         self, scores: Scores, p: Vector, dtype: type[np.floating] | None

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.grid import solve_grid
+from ..linear.in_step import InStep
 from ..linear.parameters import Parameters
 from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
@@ -46,12 +47,15 @@ class CrossValidation(FoldScores):
         How many trainings did not converge, and what to do; None if all did.
     advice : str or None
         On the scales of the features (`ranksvm.linear.scales`).
+    n_passes : int or None
+        How often X has been read, if it is mapped from disk; by all folds together.
     """
 
     Cs: Vector
     dual_gaps: NDArray[np.float64]
     shortfall: str | None = None
     advice: str | None = None
+    n_passes: int | None = None
 
     def best(self, one_standard_error: bool = False) -> int:
         """Return the place of the C with the best mean; of equal ones, the smallest.
@@ -88,7 +92,9 @@ def cross_validate(
     scoring : str or callable
         As for `ranksvm.selection.scoring.scorer`.
     n_jobs : int, optional
-        Folds at a time, which share the threads; by default as many as there are threads.
+        Folds at a time, which share the threads; by default as many as there are threads, and all
+        of them where X is mapped from disk, of which each pass then serves all folds
+        (`ranksvm.linear.in_step`).
     progress : callable, optional
         Called after each training.
 
@@ -103,11 +109,16 @@ def cross_validate(
         Of folds that are left out, since they lack pairs.
     """
     n_threads = resolve_threads(of_each[0].n_threads)
+    steps = InStep()
+    if rows.X.is_mapped:
+        rows = rows.seen_as(rows.X.in_step(steps))
+        n_jobs = len(folds) if n_jobs is None else n_jobs
     runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=7)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]
 
     def solve(k: int) -> tuple[list[_Measured], str | None]:
-        return _solve_fold(runner, of_each, k, progress or (lambda: None))
+        with steps.member():
+            return _solve_fold(runner, of_each, k, progress or (lambda: None))
 
     with runner.threads() as each_fold:
         of_folds = each_fold(solve)
@@ -121,6 +132,7 @@ def cross_validate(
         runner.by_fold(gaps),
         with_advice(short, advice),
         advice,
+        steps.n_passes if rows.X.is_mapped else None,
     )
 
 
