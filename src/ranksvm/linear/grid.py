@@ -22,15 +22,12 @@ from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .solver_choice import SolverChoice
 from .training import Problem, progress_of
 from .warm_starts import WarmStart
 
 Vector = NDArray[np.float64]
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
-
-WARM = 1 / 3  # of the work from a cold start
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,22 +130,7 @@ def solve_grid(
         result = problem.solve(progress, w0, planes)
         yield place, result
         start = start.after(result, progress.best, unit * C)
-        problem = replace(problem, choice=_for_larger_C(problem.choice, result))
-
-
-def _for_larger_C(choice: SolverChoice, result: SolverResult) -> SolverChoice:
-    """Return the solvers for a larger C, which those that go first find harder still.
-
-    Those that gave up do not go first again; nor do those that took more of the work that they are
-    measured against than Newton steps take from a warm start.
-    """
-    used, last = {line.solver for line in result.history}, result.history[-1]
-    if choice.n_planes > 0 and (used != {"bundle"} or last.iteration > WARM * choice.n_planes):
-        choice = replace(choice, n_planes=0.0)
-    gave_up = not used <= {"bundle", "trust_region"}
-    if choice.n_products > 0 and (gave_up or last.n_products > WARM * choice.n_products):
-        choice = replace(choice, n_products=0.0)
-    return choice
+        problem = replace(problem, choice=problem.choice.when_warm(result))
 
 
 def grid_of(Cs: ArrayLike) -> Vector:

@@ -5,6 +5,10 @@ A pair is to weigh what an exchange of its rows would change at the top of its q
 each later one ranks the rows by the solution so far, weighs the pairs, and solves again from there.
 For given weights that is convex, and certified like any other training. The whole is not: what a
 certificate says is that of its round.
+
+A round begins near its optimum, with the Hessian that the rounds before it formed last
+(`ranksvm.linear.known.LastHessian`), as long as that serves; and solvers that the one before gave
+up do not go first again.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, SolverResult, Status
 from ..threads import resolve_threads
 from .grid import CallbackOfC, with_C
+from .known import LastHessian
 from .matrix import Matrix
 from .occurring import FeatureWeights
 from .parameters import Parameters
@@ -122,8 +127,9 @@ def train(
     rounds: Rounds[Fit] = Rounds(parameters.n_rounds, of_fit)
     fit, more = first, rounds.add(first, first.result.history)
     more &= first.result.status is not Status.STOPPED
+    last_hessian = LastHessian()
     while more:
-        problem = next_problem(X, preferences, parameters, fit.result.weights)
+        problem = next_problem(X, preferences, parameters, fit.result, last_hessian)
         result = problem.minimize(parameters, fit.result.weights, callback)
         short = shortfall(result, parameters)
         fit = replace(first, result=result, n_pairs=problem.n_pairs, shortfall=short)
@@ -133,12 +139,18 @@ def train(
 
 
 def next_problem(
-    X: Matrix, preferences: AnyPreferences, parameters: Parameters, weights: Vector
+    X: Matrix,
+    preferences: AnyPreferences,
+    parameters: Parameters,
+    result: SolverResult,
+    last_hessian: LastHessian,
 ) -> Problem:
-    """Return the problem of the round after these weights."""
+    """Return the problem of the round after one that had this result."""
     assert isinstance(preferences, Preferences)  # which round 0 has seen to
-    scores = X.scores(weights, resolve_threads(parameters.n_threads))
-    return make_problem(X, parameters.gain.by_rank(preferences, scores), parameters)
+    scores = X.scores(result.weights, resolve_threads(parameters.n_threads))
+    problem = make_problem(X, parameters.gain.by_rank(preferences, scores), parameters)
+    objective = replace(problem.objective, last_hessian=last_hessian)
+    return replace(problem, objective=objective, choice=problem.choice.when_warm(result))
 
 
 def in_rounds(
@@ -157,6 +169,7 @@ def in_rounds(
     result : SolverResult
         Of the last round.
     """
+    last_hessian = LastHessian()
     for place, result in solutions:
         parameters = of_each[place]
         if parameters.pair_weight != "ndcg":
@@ -166,7 +179,7 @@ def in_rounds(
         of_C = None if callback is None else with_C(callback, parameters.C)
         more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         while more:
-            problem = next_problem(X, preferences, parameters, result.weights)
+            problem = next_problem(X, preferences, parameters, result, last_hessian)
             result = problem.minimize(parameters, result.weights, of_C)
             more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         yield place, replace(result, history=rounds.history)

@@ -43,6 +43,7 @@ MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 INTERIOR_STEPS = 15
 FEW_PRODUCTS = 50
+WARM = 1 / 3  # of the work of Newton steps, from a warm start
 LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
@@ -134,6 +135,22 @@ class SolverChoice:
         if self.n_planes == 0:
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
         return planes_first(self._smooth, self.n_planes, objective, w0, progress, planes=planes)
+
+    def when_warm(self, result: SolverResult) -> SolverChoice:
+        """Return the solvers for a problem nearby, a larger C or another round, after this result.
+
+        Those that go first and gave up do not go first again; nor do those that took more of the
+        work that they are measured against than Newton steps take from a warm start, or where that
+        is worth but a few products.
+        """
+        used, last = {line.solver for line in result.history}, result.history[-1]
+        n_planes, n_products = self.n_planes, self.n_products
+        if used != {"bundle"} or last.iteration > WARM * n_planes:
+            n_planes = 0.0
+        gave_up = not used <= {"bundle", "trust_region"}
+        if gave_up or max(last.n_products, FEW_PRODUCTS) > WARM * n_products:
+            n_products = 0.0
+        return replace(self, n_planes=n_planes, n_products=n_products)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
