@@ -97,6 +97,18 @@ def test_all_that_is_given_may_be_on_the_gpu(problem, place):
     assert score == pytest.approx(expected.score(X, y, qid), abs=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_signs_bounds_priors_and_zeros(problem, place, loss):
+    X, y, qid = problem
+    options = {"loss": loss, "tol": 1e-8, "l1_ratio": 0.5, "positive": True}
+    upper, prior = np.linspace(0.01, 1, 9), np.linspace(-1, 1, 9)
+    core = RankSVM(upper_bounds=upper, prior=prior, **options).fit(X, y, qid)
+    upper, prior, there = (of_library(a, place) for a in (upper, prior, X))
+    model = RankSVM(upper_bounds=upper, prior=prior, **options).fit(there, y, qid)
+    assert model.objective_ == pytest.approx(core.objective_, rel=3e-8)
+    np.testing.assert_allclose(model.coef_, core.coef_, atol=1e-3)
+
+
 def test_rows_on_a_gpu_come_back_for_the_core(problem, place):
     X, y, qid = problem
     there = of_library(X, place)

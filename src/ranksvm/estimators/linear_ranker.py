@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+<<<<<<< ours
 from ..arrays.libraries import library_of
 from ..disk.data import PackedData
+=======
+from ..arrays.libraries import library_of, to_host
+from ..arrays.placement import design_matrix
+>>>>>>> theirs
 from ..linear.condition_arguments import ConditionArguments, OfFeatures
 from ..linear.conditions import Conditions
 from ..linear.feature_names import FeatureNames
@@ -78,11 +83,11 @@ class LinearRanker(CertifiedRanker):
         features = FeatureNames(n_features, self._feature_names())
         given = ConditionArguments(
             self.positive,
-            self.lower_bounds,
-            self.upper_bounds,
+            to_host(self.lower_bounds),
+            to_host(self.upper_bounds),
             prior_values(the_one_prior(self.prior, prior), features),
             l1_ratio,
-            self.penalty_weights,
+            to_host(self.penalty_weights),
         )
         return given.conditions(features)
 

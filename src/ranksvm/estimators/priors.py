@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ..arrays.libraries import to_host
 from ..files.model import load_model
 from ..linear.condition_arguments import OfFeatures
 from ..linear.feature_names import FeatureNames
@@ -29,7 +30,7 @@ def prior_values(prior: Any, features: FeatureNames) -> OfFeatures:
         return prior_of(linear_model_of(load_model(prior), str(prior)), features, str(prior))
     if isinstance(prior, LinearModel | KernelModel | BaseEstimator):
         return prior_of(linear_model_of(prior, "the prior"), features, "the prior")
-    numbers: OfFeatures = prior
+    numbers: OfFeatures = to_host(prior)
     return numbers
 
 

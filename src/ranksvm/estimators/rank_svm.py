@@ -30,7 +30,7 @@ class RankSVM(LinearTrainer, PairRanker):
     since no order depends on it. In place of labels, `fit` takes pairs, one by one, too.
 
     There may be more to ask of the weights than to be small: signs, bounds, to be near a prior p,
-    or to be zero where they can. Then `0.5 |w|^2` gives way to ::
+    or to be zero where they can. Then ``0.5 |w|^2`` gives way to ::
 
         R(w) = sum over k of  a_k (r |w_k - p_k| + (1 - r) (w_k - p_k)^2 / 2),
         lower_bounds <= w <= upper_bounds
