@@ -23,7 +23,7 @@ from .protocols import Evaluation, Face, Image, Separable
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-FEW = 0.02  # of the free coordinates
+FEW, LEFT = 0.4, 0.1  # of the free coordinates, that change before and on a face
 FACE = 0.3  # by how much conjugate gradients bring the residual down before sides are seen to
 ENOUGH = 0.1  # of what a step on the face gains were there no sides
 LEAST, TINY = 1e-12, 1e-200  # of a metric, relative to the largest, and at all
@@ -62,15 +62,24 @@ class ProductsOnFaces:
     metric : ndarray of shape (size,)
         A bound of the diagonal of the whole Hessian.
     max_products : int
+    pace : float, default=1.0
+        Of the first proximal step, in those by the metric of the loss.
 
     Attributes
     ----------
+    pace : float
+        Of the next one.
     n_products : int
         So far.
     """
 
     def __init__(
-        self, evaluation: Evaluation, penalty: Separable, metric: Vector, max_products: int
+        self,
+        evaluation: Evaluation,
+        penalty: Separable,
+        metric: Vector,
+        max_products: int,
+        pace: float = 1.0,
     ) -> None:
         self._evaluation, self._penalty = evaluation, penalty
         self._curvature = penalty.curvature(evaluation.weights)
@@ -79,7 +88,7 @@ class ProductsOnFaces:
         self._of_loss = np.maximum(of_loss, least)
         self._metric = self._of_loss + self._curvature
         self._max_products = max_products
-        self._pace = 1.0
+        self.pace = pace
         self.n_products = 0
 
     def residual(self) -> float:
@@ -109,7 +118,7 @@ class ProductsOnFaces:
 
     def _next(self, x: Vector, slope: Vector, goal: float) -> Way | None:
         """Return the way of a round: on the face, if that is at rest, and to another else."""
-        z = self._proximal(x, slope, self._pace)
+        z = self._proximal(x, slope, self.pace)
         face = self._penalty.face(x, z)
         is_inside, will_be = ((face.low < there) & (there < face.high) for there in (x, z))
         if np.count_nonzero(is_inside != will_be) <= FEW * np.count_nonzero(will_be):
@@ -127,7 +136,7 @@ class ProductsOnFaces:
         curved = float(way.step @ way.product)
         if curved > 0:
             pace = float(way.step @ (self._of_loss * way.step)) / curved
-            self._pace = float(np.clip(pace, SLOW, FAST))
+            self.pace = float(np.clip(pace, SLOW, FAST))
         share = _share(foreseen, curved)
         return way if share == 1.0 else way.cut(share, x + share * way.step)
 
@@ -166,7 +175,7 @@ class ProductsOnFaces:
         direction = residual / self._metric
         energy = float(residual @ direction)
         goal = max(FACE * float(np.linalg.norm(residual)), 0.5 * goal)
-        most = FEW * np.count_nonzero(is_free)
+        most = LEFT * np.count_nonzero(is_free)
         way: Way | None = None
         while energy > 0:
             part = self._way(direction, x)

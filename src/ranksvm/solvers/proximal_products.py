@@ -13,6 +13,8 @@ from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
+ENOUGH, MOST, POWER = 0.5, 0.5, 0.15
+
 
 def proximal_products(
     objective: Objective,
@@ -46,17 +48,17 @@ def proximal_products(
     start = objective.resumed().evaluate(penalty.nearest(w0))
     current, metric = continuation.start(start, progress.lower_bound).with_metric()
     status = progress.record(current, 0.0)
-    norm_at_start = TINY
+    norm_at_start, pace = TINY, 1.0
     while status is None:
         refined = continuation.refine(current, progress.target)
         if refined is not current:
             current, metric = refined.with_metric()
         within = penalty.below(FURTHER * current.value)
-        model = ProductsOnFaces(current, within, metric, max_products)
+        model = ProductsOnFaces(current, within, metric, max_products, pace)
         norm = model.residual()
         norm_at_start = max(norm_at_start, norm)
-        way = model.minimize(_forcing(norm / norm_at_start) * norm)
-        progress.n_products += model.n_products
+        way = model.minimize(_forcing(norm / norm_at_start, current.absolute_gap, progress.target) * norm)
+        progress.n_products, pace = progress.n_products + model.n_products, model.pace
         trial = None
         if way is not None:
             line = current.along(way.end - current.weights, way.image, end=way.end)
@@ -69,6 +71,10 @@ def proximal_products(
     return progress.result(status)
 
 
-def _forcing(progress: float) -> float:
-    """Return how far a model is minimised, for how far its residual has fallen since the start."""
-    return float(np.clip(progress**0.3, 1e-2, 0.3))
+def _forcing(progress: float, gap: float, target: float) -> float:
+    """Return how far a model is minimised: by how much its residual is to fall.
+
+    `progress` is what is left of the residual since the start. A gap goes with its square.
+    """
+    enough = ENOUGH * (target / gap) ** 0.5 if gap > 0 else 1.0
+    return float(np.clip(max(enough, progress**POWER), 1e-2, MOST))
