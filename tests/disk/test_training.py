@@ -1,5 +1,7 @@
 """Training on packed data is training on the same rows in memory, to the last bit."""
 
+import mmap
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -135,6 +137,7 @@ def test_arrays_are_mapped(tmp_path):
     data = pack(in_blocks(X, y, qid), tmp_path / "d")
     assert not data.X.flags.writeable
     assert not data.X.flags.owndata
+    assert isinstance(data.X.base, mmap.mmap)
     assert repr(data).endswith("300 rows, 9 features, 25 queries; dense float64, 27.4 kB)")
 
 
@@ -155,3 +158,14 @@ def test_data_that_change_under_training_are_refused(tmp_path, monkeypatch):
         RankSVM().fit(data)
     with pytest.raises(DataError, match="changed while it was in use"):
         model.predict(open_data(tmp_path / "d"))
+
+
+def test_progress_says_how_fast_x_is_read(tmp_path, capsys):
+    X, y, qid = make_rows("dense", np.float64)
+    model = RankSVM(verbose=1).fit(pack(in_blocks(X, y, qid), tmp_path / "d"))
+    header, *lines = capsys.readouterr().err.splitlines()
+    assert header.split()[:2] == ["MB/s", "iteration"]
+    last = model.history_[-1]
+    assert [int(line.split()[1]) for line in lines if line.endswith("newton")][-1] == last.iteration
+    RankSVM(verbose=1).fit(X, y, qid)
+    assert capsys.readouterr().err.split()[0] == "iteration"

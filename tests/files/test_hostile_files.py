@@ -15,7 +15,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 
-from ranksvm import KernelModel, LinearModel, load_model, load_table, save_model
+from ranksvm import (
+    KernelModel,
+    LinearModel,
+    load_model,
+    load_table,
+    open_data,
+    pack,
+    save_model,
+)
 from ranksvm.cli.models import _description
 from ranksvm.config.file import read_config
 from ranksvm.files.conversion import load_model_or_weights
@@ -97,6 +105,7 @@ def valid_files(folder):
         "labels": [b"1\n0.5\n-2\n"],
         "qids": [b"1\n1\n2\n", b"a\nb\nb\n"],
         **tables(folder),
+        **{kind: [(packed(folder) / name).read_bytes()] for kind, name in PACKED.items()},
     }
 
 
@@ -115,6 +124,28 @@ def tables(folder):
         "parquet": [(folder / name).read_bytes() for name in ("t.parquet", "t.pq")],
         "arrow": [(folder / name).read_bytes() for name in ("t.arrow", "t.feather")],
     }
+
+
+PACKED = {
+    "packed meta": "meta.json",
+    "packed names": "qid_names.json",
+    "packed array": "indptr.npy",
+}
+
+
+def packed(folder):
+    """Pack some rows, sparse and of queries with names."""
+    pack([(np.eye(3), [0, 1, 1], ["a", "b", "b"])], folder / NAME, feature_names=["x", "y", "z"])
+    return folder / NAME
+
+
+def read_packed(kind, content, folder):
+    """Read packed data of which one file holds this."""
+    (packed(folder) / PACKED[kind]).write_bytes(content)
+    data = open_data(folder / NAME)
+    assert data.ids is None or len(data.ids) == 3
+    data.preferences()
+    return data
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +240,7 @@ def reader_of(kind):
 def check_outcome(kind, content, folder):
     """Read a file, and tell if it was: what it holds must be saved, and read back the same."""
     try:
-        found = reader_of(kind)(content)
+        found = read_packed(kind, content, folder) if kind in PACKED else reader_of(kind)(content)
     except DataError as error:
         message = str(error)
         assert NAME in message
@@ -278,7 +309,7 @@ def check_model(model, form, folder):
 
 KINDS = ["json", "safetensors", "kernel json", "kernel safetensors"]
 KINDS += ["maps json", "maps safetensors", "liblinear", "svmrank", "pickle", "weights"]
-KINDS += ["scores", "pairs", "bounds", "penalties", "config", *TREERANKSVM, *TABLES]
+KINDS += ["scores", "pairs", "bounds", "penalties", "config", *TREERANKSVM, *TABLES, *PACKED]
 
 
 @pytest.mark.parametrize("kind", KINDS)

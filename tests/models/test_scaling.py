@@ -128,3 +128,12 @@ def test_a_pipeline_that_does_more_is_refused(wine, tmp_path, step):
     with pytest.raises(ValueError, match="holds weights, and maps of features that it knows, but"):
         save_model(pipeline, tmp_path / "model.json")
     assert not (tmp_path / "model.json").exists()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_deviations_come_from_blocks(monkeypatch, kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 4)) * [1, 1e-6, 0, 1e5] + [0, 0, 3, 1e6]
+    whole = scale_factors(kind(X), "standard")
+    monkeypatch.setattr("ranksvm.models.scaling.BLOCK_VALUES", 50)
+    np.testing.assert_allclose(scale_factors(kind(X), "standard"), whole, rtol=1e-12)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..files.quoting import shown
 from ..files.source import DataError
 from .folder import NewFolder
 
@@ -126,13 +127,12 @@ def _check_header(file: Any, path: str, dtype: np.dtype[Any], shape: tuple[int, 
             warnings.simplefilter("error")
             found, fortran, of_type = np.lib.format.read_array_header_1_0(file)
     except Exception as error:  # whatever the parser of a hostile header raises
-        reason = str(error).split("\n")[0]
-        raise DataError(f"{path} is no array of NumPy: {reason}") from None
+        raise DataError(f"{path} is no array of NumPy: {shown(str(error))}") from None
     if found != shape:
-        raise DataError(f"{path} has shape {found}, where meta.json says {shape}")
+        raise DataError(f"{path} has shape {shown(found)}, where meta.json says {shape}")
     if fortran or of_type != dtype:
         order = " in Fortran order" if fortran else ""
-        raise DataError(f"{path} holds {of_type}{order}, where meta.json says {dtype}")
+        raise DataError(f"{path} holds {shown(of_type)}{order}, where meta.json says {dtype}")
 
 
 def _check_size(path: str, found: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:

@@ -148,7 +148,7 @@ class PackedData:
         except OSError as error:
             raise DataError(f"cannot read {path}: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path} is no JSON: {error}") from None
+            raise DataError(f"{path} is no JSON: {ascii(str(error))[1:-1]}") from None
         good = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not good or len(names) != self.n_queries:
             raise DataError(f"{path} must list the names of {self.n_queries} queries")

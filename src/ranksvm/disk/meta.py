@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files.quoting import shown
 from ..files.source import DataError
 from .folder import META, NewFolder
 from .sources import Source
@@ -81,7 +82,7 @@ class Meta:
         except OSError as error:
             raise DataError(f"cannot read {path}: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path} is no JSON: {error}") from None
+            raise DataError(f"{path} is no JSON: {ascii(str(error))[1:-1]}") from None
         return cls._checked(content, path)
 
     @classmethod
@@ -90,8 +91,8 @@ class Meta:
             raise DataError(f"{path} is not that of packed data: its format is not {FORMAT!r}")
         if content.get("version") != VERSION:
             raise DataError(
-                f"{path} is of version {content.get('version')!r}, where {VERSION} is read: pack "
-                "the data again"
+                f"{path} is of version {shown(content.get('version'))}, where {VERSION} is read: "
+                "pack the data again"
             )
         look = _Fields(content, path)
         meta = cls(
@@ -126,7 +127,7 @@ class _Fields:
     def _require(self, is_good: bool, name: str, what: str) -> Any:
         value = self._content.get(name)
         if not is_good:
-            raise DataError(f"{self._path}: {name} must be {what}, not {str(value)[:40]!r}")
+            raise DataError(f"{self._path}: {name} must be {what}, not {shown(value)}")
         return value
 
     def choice(self, name: str, choices: Sequence[Any]) -> Any:

@@ -73,22 +73,27 @@ def pack(
     ((3, 2), 1.0)
     """
     with whole_folder(path) as folder:
-        packer: Packer | None = None
-        width = 0
-        for number, block in enumerate(blocks):
-            where = f"block {number}"
-            X, y, ids, weight = _parts(block, where)
-            if packer is None:
-                kind = X.dtype if dtype is None else np.dtype(dtype)
-                packer = Packer(folder, kind, zero_based=True)
-                width = X.shape[1]
-            if X.shape[1] != width:
-                raise ValueError(f"{where} has {X.shape[1]} features, but block 0 has {width}")
-            packer.append(_finite(X, packer.dtype, where), width, y, ids, weight)
-        if packer is None:
-            raise ValueError("there are no blocks of rows to pack")
+        packer = _packed(blocks, folder, dtype)
         packer.finish(feature_names)
     return open_data(path)
+
+
+def _packed(blocks: Iterable[Any], folder: NewFolder, dtype: DTypeLike | None) -> Packer:
+    """Write all blocks."""
+    packer: Packer | None = None
+    width = 0
+    for number, block in enumerate(blocks):
+        where = f"block {number}"
+        X, y, ids, weight = _parts(block, where)
+        if packer is None:
+            packer = Packer(folder, np.dtype(X.dtype if dtype is None else dtype), zero_based=True)
+            width = X.shape[1]
+        if X.shape[1] != width:
+            raise ValueError(f"{where} has {X.shape[1]} features, but block 0 has {width}")
+        packer.append(_finite(X, packer.dtype, where), width, y, ids, weight)
+    if packer is None:
+        raise ValueError("there are no blocks of rows to pack")
+    return packer
 
 
 def _parts(block: Any, where: str) -> tuple[Any, Vector, Any, Vector | None]:

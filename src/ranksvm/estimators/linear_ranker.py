@@ -8,13 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-<<<<<<< ours
-from ..arrays.libraries import library_of
-from ..disk.data import PackedData
-=======
 from ..arrays.libraries import library_of, to_host
-from ..arrays.placement import design_matrix
->>>>>>> theirs
+from ..disk.data import PackedData
 from ..linear.condition_arguments import ConditionArguments, OfFeatures
 from ..linear.conditions import Conditions
 from ..linear.feature_names import FeatureNames

@@ -16,6 +16,8 @@ from ..linear.occurring import Columns
 
 Vector = NDArray[np.float64]
 
+BLOCK_VALUES = 1 << 24  # that are looked at at a time
+
 
 def scale_factors(
     X: Any, scale: str, columns: Columns | None = None, *, name: str = "X", first: int = 0
@@ -61,10 +63,7 @@ def scale_factors(
 
 def _spread(X: Any, scale: str) -> Vector:
     if scale == "standard":
-        from sklearn.preprocessing import StandardScaler
-
-        deviation: Vector = StandardScaler(with_mean=False).fit(X).scale_
-        return deviation
+        return _deviations(X)
     if isinstance(X, np.ndarray):
         low, high = X.min(axis=0), X.max(axis=0)
     else:
@@ -73,6 +72,18 @@ def _spread(X: Any, scale: str) -> Vector:
         low, high = min_max_axis(X, axis=0)
     spread: Vector = high - low if scale == "minmax" else np.maximum(-low, high)
     return spread
+
+
+def _deviations(X: Any) -> Vector:
+    """Return the standard deviations of columns; the copies that this takes are of blocks."""
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler(with_mean=False)
+    n_rows = max(BLOCK_VALUES * X.shape[0] // max(X.size, 1), 1)
+    for first in range(0, X.shape[0], n_rows):
+        scaler.partial_fit(X[first : first + n_rows])
+    deviation: Vector = scaler.scale_
+    return deviation
 
 
 def multiplied(X: Any, factors: Vector | None) -> Any:
