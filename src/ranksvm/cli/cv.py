@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..pairs.given import AnyPreferences
     from ..selection.contest import Contest, Entrant
     from ..selection.rows import FoldedRows
-    from ..selection.variants import Variant
 
 
 def add_command(commands: Any) -> None:
@@ -50,7 +49,8 @@ def add_command(commands: Any) -> None:
     cv.add_argument(
         "--Cs",
         metavar="C,C,...|N",
-        help="values of C, or how many to try around 1 (default: 20; 7 with --auto)",
+        help="values of C, or how many to try around 1 (default: 20; with --auto, 3 and what "
+        "the best of these leads to)",
     )
     cv.add_argument(
         "--auto",
@@ -124,31 +124,31 @@ def _cv(args: argparse.Namespace) -> None:
         say(args, f"note: {contest.advice}")
     if args.model:
         if args.auto:
-            prepared = _prepared_by(chosen.variant, data)
+            prepared = _prepared_for(chosen, data)
         _refit(args, prepared, rows.preferences, parameters)
 
 
 def _entrants(args: argparse.Namespace, data: SvmlightFile, rows: FoldedRows) -> list[Entrant]:
     """Return what is to be compared, for many values of C each."""
-    from ..selection.contest import Entrant
-    from ..selection.variants import N_AUTO, Variant, variants_of
+    from ..selection.contest import entrants_of
+    from ..selection.variants import variants_of
 
     parameters = parameters_of(args, 1.0)
+    Cs = None if args.Cs is None else _grid(args.Cs)
     if not args.auto:
-        Cs = _grid("20" if args.Cs is None else args.Cs)
-        return [Entrant.of(Variant({}, Cs), rows, None, parameters)]
+        return entrants_of(variants_of(None, Cs), rows, None, parameters)
     for option in ("scale", "features"):
         if getattr(args, option) is not None:
             raise ValueError(f"--auto tries several of each: leave out --{option}")
-    variants = variants_of("auto", N_AUTO if args.Cs is None else _grid(args.Cs))
-    return [Entrant.of(variant, rows, data.X, parameters) for variant in variants]
+    return entrants_of(variants_of("auto", Cs), rows, data.X, parameters)
 
 
-def _prepared_by(variant: Variant, data: SvmlightFile) -> PreparedRows:
-    """Do to the rows of a file what a variant asks for."""
-    from ..jobs.features import prepared
+def _prepared_for(entrant: Entrant, data: SvmlightFile) -> PreparedRows:
+    """Return the rows of a file with what has been done to them for an entrant."""
+    from ..jobs.features import PreparedRows
 
-    return prepared(data, variant.scale, variant.features)
+    variant = entrant.variant
+    return PreparedRows(data, variant.scale, variant.features, entrant.maps, entrant.mapped)
 
 
 def _drawn(contest: Contest, best: int, measured: str) -> Any:
