@@ -42,7 +42,7 @@ def ndcg(rows: Rows, score: Scorer) -> float:
 
 
 def lambdarank(
-    rows: Rows, leaves: int, rate: float, n_trees: int, stop: Rows | None, n_threads: int = 2
+    rows: Rows, leaves: int, rate: float, n_trees: int, stop: Rows | None, n_threads: int = 1
 ) -> tuple[Scorer, int]:
     """Train LightGBM's lambdarank; return what scores rows, and the number of trees."""
     from lightgbm import LGBMRanker, early_stopping
@@ -71,7 +71,7 @@ def lambdarank(
 
 
 def xgboost(
-    objective: str, **more: Any
+    objective: str, n_threads: int = 1, **more: Any
 ) -> Callable[[Rows, int, float, int, Rows | None], tuple[Scorer, int]]:
     """Return what trains an XGBRanker by an objective."""
 
@@ -89,7 +89,7 @@ def xgboost(
             learning_rate=rate,
             eval_metric="ndcg@10",
             random_state=0,
-            n_jobs=2,
+            n_jobs=n_threads,
             **more,
             **options,
         )

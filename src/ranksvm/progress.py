@@ -94,7 +94,7 @@ class FitCounter:
     Parameters
     ----------
     total : int
-        How many there will be.
+        How many there will be; as many as there are, if these turn out to be more.
     stream : file, optional
         Where to; standard error by default.
     """
@@ -111,6 +111,7 @@ class FitCounter:
         stream = self._stream or sys.stderr
         with self._lock:
             self._done += 1
+            self._total = max(self._total, self._done)
             seconds = time.perf_counter() - self._start
             end = "\n" if self._done == self._total else ""
             stream.write(f"\r{self._done} of {self._total} trainings, {seconds:.1f} s{end}")

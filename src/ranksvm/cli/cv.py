@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..pairs.given import AnyPreferences
     from ..selection.contest import Contest, Entrant
     from ..selection.rows import FoldedRows
-    from ..selection.variants import Variant
 
 
 def add_command(commands: Any) -> None:
@@ -50,7 +49,8 @@ def add_command(commands: Any) -> None:
     cv.add_argument(
         "--Cs",
         metavar="C,C,...|N",
-        help="values of C, or how many to try around 1 (default: 20; 7 with --auto)",
+        help="values of C, or how many to try around 1 (default: 20; with --auto, 3 and what "
+        "the best of these leads to)",
     )
     cv.add_argument(
         "--auto",
@@ -135,7 +135,7 @@ def _cv(args: argparse.Namespace) -> None:
         say(args, f"note: {contest.advice}")
     if args.model:
         if args.auto:
-            prepared = _prepared_by(chosen.variant, data)
+            prepared = _prepared_for(chosen, data)
         given = replace(parameters, conditions=asked)
         _refit(args, prepared, rows.preferences, chosen.variant.parameters(given))
 
@@ -150,26 +150,25 @@ def _entrants(
     """Return what is to be compared, for many values of C each."""
     from dataclasses import replace
 
-    from ..selection.contest import Entrant
-    from ..selection.variants import N_AUTO, variants_of
+    from ..selection.contest import entrants_of
+    from ..selection.variants import variants_of
 
     parameters = replace(parameters_of(args, 1.0), conditions=conditions)
+    Cs = None if args.Cs is None else _grid(args.Cs)
     if not args.auto:
-        Cs = _grid("20" if args.Cs is None else args.Cs)
-        variants = variants_of(None, Cs, ratios)
-        return [Entrant.of(variant, rows, None, parameters) for variant in variants]
+        return entrants_of(variants_of(None, Cs, ratios), rows, None, parameters)
     for option in ("scale", "features"):
         if getattr(args, option) is not None:
             raise ValueError(f"--auto tries several of each: leave out --{option}")
-    variants = variants_of("auto", N_AUTO if args.Cs is None else _grid(args.Cs), ratios)
-    return [Entrant.of(variant, rows, data.X, parameters) for variant in variants]
+    return entrants_of(variants_of("auto", Cs, ratios), rows, data.X, parameters)
 
 
-def _prepared_by(variant: Variant, data: SvmlightFile) -> PreparedRows:
-    """Do to the rows of a file what a variant asks for."""
-    from ..jobs.features import prepared
+def _prepared_for(entrant: Entrant, data: SvmlightFile) -> PreparedRows:
+    """Return the rows of a file with what has been done to them for an entrant."""
+    from ..jobs.features import PreparedRows
 
-    return prepared(data, variant.scale, variant.features)
+    variant = entrant.variant
+    return PreparedRows(data, variant.scale, variant.features, entrant.maps, entrant.mapped)
 
 
 def _drawn(contest: Contest, best: int, measured: str) -> Any:

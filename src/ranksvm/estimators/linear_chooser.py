@@ -14,7 +14,7 @@ from ..linear.rounds import train
 from ..linear.training import shortfall
 from ..models import LinearModel
 from ..progress import FitCounter
-from ..selection.contest import Entrant, compete
+from ..selection.contest import compete, entrants_of
 from ..selection.rows import FoldedRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring
 from ..selection.variants import ParamGrid, variants_of
@@ -31,7 +31,7 @@ class LinearChooser(LinearRanker):
     # With metadata routing enabled, qid reaches predict, too, without a request.
     __metadata_request__predict = {"qid": True}  # noqa: RUF012
 
-    Cs: int | ArrayLike
+    Cs: int | ArrayLike | None
     cv: Any
     one_standard_error: bool
     refit: bool
@@ -52,7 +52,7 @@ class LinearChooser(LinearRanker):
         if self.n_jobs is not None:
             require_workers("n_jobs", self.n_jobs)
         variants = variants_of(self.param_grid, self.Cs, self.l1_ratio if several else None)
-        entrants = [Entrant.of(variant, rows, X, given) for variant in variants]
+        entrants = entrants_of(variants, rows, X, given)
         folds = rows.folds(self.cv)
         n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
         progress = FitCounter(n_trainings) if self.verbose else None

@@ -31,10 +31,11 @@ class RankSVMCV(LinearChooser, PairRanker):
 
     Parameters
     ----------
-    Cs : int or array-like, default=20
+    Cs : int, array-like or None, default=None
         The grid of C, or how many values it has. These lie evenly in log C from 0.001 to 1000, for
         ``normalize="documents"``, where C = 1 is a good first choice; for the other normalisations,
-        where the pairs weigh as much on average.
+        where the pairs weigh as much on average. None is 20; with ``param_grid="auto"`` 0.1, 1 and
+        10, and beyond these where an end is the best of all.
     param_grid : dict, list of dicts, "auto" or None, default=None
         What else to try, as for `GridSearchCV`: for each name the values, of which all combinations
         compete, each for all values of C. Names are "C", in place of `Cs`; `loss`, `pair_weight`,
@@ -48,7 +49,9 @@ class RankSVMCV(LinearChooser, PairRanker):
 
         List simple ones first: of equal ones, and by `one_standard_error`, these win. "auto" is a
         short list that is good without thought: standardised features with and without
-        ``pair_weight="ndcg"``, and quantiles with these weights, alone and by "nystroem".
+        ``pair_weight="ndcg"``, and quantiles with these weights, alone and by "nystroem". With it,
+        folds are trained to a gap of 0.05, which hardly any score on them tells from less; the
+        model itself to `tol`.
     cv : int, splitter or iterable, default=5
         A number of folds; or a splitter of scikit-learn, which is given the queries as groups, such
         as GroupKFold; or the folds, as pairs of training rows and validation rows. A number of
@@ -133,7 +136,7 @@ n_threads, qid
 
     def __init__(
         self,
-        Cs: int | ArrayLike = 20,
+        Cs: int | ArrayLike | None = None,
         *,
         param_grid: ParamGrid | str | None = None,
         cv: Any = 5,

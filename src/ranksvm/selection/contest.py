@@ -1,8 +1,14 @@
-"""Several variants of a ranker, measured on the same folds."""
+"""Several variants of a ranker, measured on the same folds.
+
+What they have in common is done once: features are mapped once for all that see them alike, and
+variants that differ in C, and in whether rounds follow, go along one path of solutions. Where a
+variant leaves C open and the best of all is at an end of its values, that go on by the same ratio,
+as long as the end is the best.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,6 +32,7 @@ from .variants import Variant
 
 Vector = NDArray[np.float64]
 
+MOST_CS = 6  # of a variant that leaves C open
 AFFINE = ("standard", "minmax", "maxabs")  # scales that go into the weights
 
 
@@ -44,6 +51,8 @@ class Entrant(NamedTuple):
         What columns have been multiplied by.
     maps : tuple of FeatureMap
         What has been done to features.
+    mapped : ndarray or CSR matrix, or None
+        What the maps have made of them.
     """
 
     variant: Variant
@@ -52,6 +61,7 @@ class Entrant(NamedTuple):
     conditions: Conditions
     factors: Vector | None = None
     maps: tuple[FeatureMap, ...] = ()
+    mapped: Any = None
 
     @classmethod
     def of(cls, variant: Variant, rows: FoldedRows, X: Any, given: Parameters) -> Entrant:
@@ -86,7 +96,41 @@ class Entrant(NamedTuple):
         qid = None if groups.n_queries == 1 else groups.numbers
         mapped = mapped_rows(X, qid, scale, features)
         seen = rows.seen_as(DesignMatrix.from_array(mapped.X))
-        return cls(variant, seen, of_each, asked, maps=mapped.maps)
+        return cls(variant, seen, of_each, asked, maps=mapped.maps, mapped=mapped.X)
+
+    def instead(self, variant: Variant, of_each: list[Parameters]) -> Entrant:
+        """Return another variant that sees the rows alike."""
+        asked = of_each[0].conditions
+        if self.factors is not None:
+            seen = self.of_each[0].conditions
+            if asked is not self.conditions:
+                seen = asked.scaled(self.factors, self.rows.X.columns)
+            of_each = [replace(one, conditions=seen) for one in of_each]
+        return self._replace(variant=variant, of_each=of_each, conditions=asked)
+
+    @property
+    def in_folds(self) -> list[Parameters]:
+        """For each C, what to train folds with."""
+        least = self.variant.tol_of_folds
+        return [replace(one, tol=max(one.tol, least)) for one in self.of_each]
+
+    @property
+    def path(self) -> Hashable:
+        """What tells entrants on one path of solutions from those on others."""
+        one = self.in_folds[0]
+        plain = None if one.pair_weight == "ndcg" else one.pair_weight
+        return id(self.rows), replace(one, C=1.0, pair_weight=plain)
+
+    def beyond(self, C: float) -> Entrant | None:
+        """Return the entrant with the one C that is next after an end of its grid, if C is one.
+
+        None if the variant does not leave C open, or has been there often enough.
+        """
+        Cs = sorted(one.C for one in self.of_each)
+        if self.variant.Cs is not None or C not in (Cs[0], Cs[-1]) or len(Cs) >= MOST_CS:
+            return None
+        further = Cs[0] ** 2 / Cs[1] if Cs[0] == C else Cs[-1] ** 2 / Cs[-2]
+        return self._replace(of_each=[replace(self.of_each[0], C=further)])
 
     def weights_of(self, fit: Fit) -> FeatureWeights:
         """Return weights that were trained on these rows as those of what the maps make of X."""
@@ -110,6 +154,27 @@ class Contest(FoldScores):
 
     entrants: tuple[Entrant, ...]
     results: tuple[CrossValidation, ...]
+
+    @classmethod
+    def of(cls, entrants: Sequence[Entrant], results: Sequence[CrossValidation]) -> Contest:
+        """Put the scores of entrants one after the other."""
+        scores = np.concatenate([result.scores for result in results])
+        return cls(scores, tuple(entrants), tuple(results))
+
+    def further(self) -> Entrant | None:
+        """Return the entrant that is best at an end of its values of C, with the next one."""
+        best = self.best()
+        return self.entrants[int(self.number[best])].beyond(float(self.Cs[best]))
+
+    def with_more(self, further: Entrant, result: CrossValidation) -> Contest:
+        """Return the contest with another C of an entrant."""
+        same = (k for k, one in enumerate(self.entrants) if one.variant is further.variant)
+        number = next(same)
+        entrants, results = list(self.entrants), list(self.results)
+        of_each = entrants[number].of_each + further.of_each
+        entrants[number] = further._replace(of_each=of_each)
+        results[number] = results[number].joined(result)
+        return Contest.of(entrants, results)
 
     @property
     def Cs(self) -> Vector:
@@ -170,6 +235,28 @@ class Contest(FoldScores):
         }
 
 
+def entrants_of(
+    variants: Sequence[Variant], rows: FoldedRows, X: Any, given: Parameters
+) -> list[Entrant]:
+    """Do to rows, of features X, what each variant asks for, but nothing twice.
+
+    Parameters
+    ----------
+    variants : sequence of Variant
+    rows, X, given
+        As for `Entrant.of`.
+    """
+    first: dict[Hashable, Entrant] = {}
+    entrants = []
+    for variant in variants:
+        alike = variant.scale, variant.features
+        if alike not in first:
+            first[alike] = Entrant.of(variant, rows, X, given)
+        of_each = rows.grid(variant.Cs, variant.parameters(given))
+        entrants.append(first[alike].instead(variant, of_each))
+    return entrants
+
+
 def compete(
     entrants: Sequence[Entrant],
     folds: Sequence[Fold],
@@ -191,10 +278,22 @@ def compete(
     ValueError
         If no fold has preference pairs both to train and to validate on.
     """
-    results = []
-    for one in entrants:  # no comprehension: warnings count frames
-        results.append(
-            cross_validate(one.rows, one.of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
+
+    def measured(some: Sequence[Entrant]) -> list[CrossValidation]:
+        of_each = [parameters for one in some for parameters in one.in_folds]
+        result = cross_validate(
+            some[0].rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress
         )
-    scores = np.concatenate([result.scores for result in results])
-    return Contest(scores, tuple(entrants), tuple(results))
+        return result.split([len(one.of_each) for one in some])
+
+    paths: dict[Hashable, list[int]] = {}
+    for number, one in enumerate(entrants):
+        paths.setdefault(one.path, []).append(number)
+    results: dict[int, CrossValidation] = {}
+    for numbers in paths.values():
+        of_path = measured([entrants[number] for number in numbers])
+        results.update(zip(numbers, of_path, strict=True))
+    contest = Contest.of(entrants, [results[number] for number in range(len(entrants))])
+    while (further := contest.further()) is not None:
+        contest = contest.with_more(further, measured([further])[0])
+    return contest

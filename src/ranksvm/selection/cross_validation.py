@@ -65,6 +65,25 @@ class CrossValidation(FoldScores):
         """
         return self.simplest(self.Cs, one_standard_error)
 
+    def split(self, sizes: Sequence[int]) -> list[CrossValidation]:
+        """Return the results of the first so many C, of the next so many, and so on."""
+        ends = np.cumsum(sizes)
+        parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+        return [
+            replace(self, scores=self.scores[of], Cs=self.Cs[of], dual_gaps=self.dual_gaps[of])
+            for of in parts
+        ]
+
+    def joined(self, other: CrossValidation) -> CrossValidation:
+        """Return these results, and then others."""
+        return replace(
+            self,
+            scores=np.concatenate([self.scores, other.scores]),
+            Cs=np.concatenate([self.Cs, other.Cs]),
+            dual_gaps=np.concatenate([self.dual_gaps, other.dual_gaps]),
+            shortfall=self.shortfall or other.shortfall,
+        )
+
     def table(self) -> dict[str, NDArray[Any]]:
         """Return columns with a value for each C, named as by GridSearchCV."""
         gaps = np.nanmax(self.dual_gaps, axis=1)
@@ -86,7 +105,7 @@ def cross_validate(
     ----------
     rows : FoldedRows
     of_each : sequence of Parameters
-        That differ in C.
+        That differ in C, and in whether pairs weigh "ndcg" in rounds after the same first one.
     folds : sequence of (train, validation)
         Parts of the rows.
     scoring : str or callable

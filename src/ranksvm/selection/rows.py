@@ -26,6 +26,9 @@ from .scoring import DEFAULT_SCORING, Scoring, scorer
 Vector = NDArray[np.float64]
 
 
+AROUND_1 = (0.1, 1.0, 10.0)
+
+
 class FoldedRows(ABC):
     """Rows of which folds train with a part, and validate with another.
 
@@ -68,12 +71,14 @@ class FoldedRows(ABC):
         """Whether there is a preference pair in a part of a fold."""
         return host_pairs(self.some(part)).n_pairs > 0
 
-    def grid(self, Cs: int | ArrayLike, parameters: Parameters) -> list[Parameters]:
+    def grid(self, Cs: int | ArrayLike | None, parameters: Parameters) -> list[Parameters]:
         """Return the parameters for each C of a grid, or of a default one with so many.
 
         That lies evenly in log C from 0.001 to 1000 for ``normalize="documents"``, and where the
-        pairs weigh as much, on average, for the other normalisations.
+        pairs weigh as much, on average, for the other normalisations. None is a few around 1.
         """
+        if Cs is None:
+            Cs = np.array(AROUND_1) * self._unit_of_C(parameters)
         if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
             if Cs < 1:
                 raise ValueError(f"Cs must be at least 1 value of C, not {Cs}")

@@ -35,7 +35,10 @@ AUTO: ParamGrid = (
     {"scale": ["quantile"], "pair_weight": ["ndcg"]},
     {"scale": ["quantile"], "features": ["nystroem"], "pair_weight": ["ndcg"]},
 )
-N_AUTO = 7  # values of C
+N_CS = 20
+# Rankings are settled long before objectives are: scores on the folds change by less than these
+# differ with a gap as small as one likes.
+TOL_OF_FOLDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,15 @@ class Variant:
     ----------
     settings : dict
         By name, what differs from the ranker as it is given.
-    Cs : int or array-like
-        Values of C, or how many.
+    Cs : int, array-like or None
+        Values of C, or how many; None is a few around 1, and more beyond an end that is best.
+    tol_of_folds : float, default=0
+        The gap to which folds are trained, if that is more than what is asked for.
     """
 
     settings: Mapping[str, Any]
-    Cs: int | ArrayLike
+    Cs: int | ArrayLike | None
+    tol_of_folds: float = 0.0
 
     def parameters(self, given: Parameters) -> Parameters:
         """Return what to train with, for whatever C."""
@@ -86,7 +92,9 @@ class Variant:
 
 
 def variants_of(
-    param_grid: ParamGrid | str | None, Cs: int | ArrayLike, l1_ratios: ArrayLike | None = None
+    param_grid: ParamGrid | str | None,
+    Cs: int | ArrayLike | None = None,
+    l1_ratios: ArrayLike | None = None,
 ) -> list[Variant]:
     """Return the variants of a grid, in the order in which scikit-learn's ``ParameterGrid`` does.
 
@@ -95,7 +103,8 @@ def variants_of(
     param_grid : dict of list, list of such, "auto" or None
         For each name, the values to try: all combinations. "C" takes the place of `Cs`. None is the
         ranker as it is.
-    Cs : int or array-like
+    Cs : int or array-like, optional
+        By default 20; for "auto", a few and what turns out to be needed.
     l1_ratios : array-like, optional
         What to try of these, where `param_grid` says nothing of them.
 
@@ -105,13 +114,14 @@ def variants_of(
         If a name or a value is none.
     """
     if param_grid is None and l1_ratios is None:
-        return [Variant({}, Cs)]
+        return [Variant({}, N_CS if Cs is None else Cs)]
     if isinstance(param_grid, str):
         if param_grid != "auto":
             raise ValueError(
                 f"param_grid must give lists of values by name, or be 'auto', not {param_grid!r}"
             )
-        return variants_of(AUTO, Cs, l1_ratios)
+        of_each = variants_of(AUTO, Cs, l1_ratios)
+        return [replace(one, Cs=Cs, tol_of_folds=TOL_OF_FOLDS) for one in of_each]
     from sklearn.model_selection import ParameterGrid
 
     param_grid = {} if param_grid is None else param_grid
@@ -122,7 +132,7 @@ def variants_of(
     for grid in grids:
         others = {name: values for name, values in grid.items() if name != "C"}
         for settings in ParameterGrid(others):
-            variants.append(Variant(settings, grid.get("C", Cs)))
+            variants.append(Variant(settings, grid.get("C", N_CS if Cs is None else Cs)))
             _check(variants[-1])
     if not variants:
         raise ValueError("param_grid is empty: there is nothing to choose from")

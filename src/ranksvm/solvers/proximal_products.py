@@ -57,7 +57,9 @@ def proximal_products(
         model = ProductsOnFaces(current, within, metric, max_products, pace)
         norm = model.residual()
         norm_at_start = max(norm_at_start, norm)
-        way = model.minimize(_forcing(norm / norm_at_start, current.absolute_gap, progress.target) * norm)
+        way = model.minimize(
+            _forcing(norm / norm_at_start, current.absolute_gap, progress.target) * norm
+        )
         progress.n_products, pace = progress.n_products + model.n_products, model.pace
         trial = None
         if way is not None:

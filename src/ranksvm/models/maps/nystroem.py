@@ -4,6 +4,9 @@ With m rows z of the training, the components, and K their kernel matrix, NystrÃ
 row are :math:`\varphi(x) = K^{-1/2} (k(z_1, x) \ldots k(z_m, x))'`, so that
 :math:`\varphi(x)'\varphi(z)` approximates :math:`k(x, z)`, exactly for the components.
 C. Williams and M. Seeger (2001), *Using the NystrÃ¶m method to speed up kernel machines*, NIPS 13.
+
+The kernel fitted to rows is :math:`\exp(-|x - z|^2 / v)`, with v the sum of the variances of the
+features: the mean of :math:`|x - z|^2` over pairs of rows is 2 v, whatever the scales.
 """
 
 from __future__ import annotations
@@ -63,7 +66,9 @@ class NystroemMap(FeatureMap):
 
     @classmethod
     def fitted(cls, X: Any, n_components: int) -> NystroemMap:
-        """Return the map of a Gaussian kernel of width 1 / n_features, of rows that are drawn.
+        """Return the map of a Gaussian kernel as wide as rows vary, of rows that are drawn.
+
+        Its gamma is 1 by the sum of the features' variances, as scikit-learn's "scale".
 
         Parameters
         ----------
@@ -74,10 +79,12 @@ class NystroemMap(FeatureMap):
         from sklearn.kernel_approximation import Nystroem
 
         n_components = min(n_components, X.shape[0])
-        found = Nystroem(gamma=1.0 / X.shape[1], n_components=n_components, random_state=0).fit(X)
+        total = _total_variance(X)
+        gamma = 1.0 / total if 0 < total < np.inf else 1.0 / X.shape[1]
+        found = Nystroem(gamma=gamma, n_components=n_components, random_state=0).fit(X)
         rows = found.components_
         dense = rows.toarray() if is_sparse(rows) else rows
-        return cls(dense, found.normalization_, gamma=1.0 / X.shape[1])
+        return cls(dense, found.normalization_, gamma=gamma)
 
     @cached_property
     def _kernel(self) -> Any:
@@ -108,3 +115,12 @@ class NystroemMap(FeatureMap):
         with np.errstate(over="ignore", invalid="ignore"):
             mapped: Matrix = self._kernel.between(X, self.components) @ self.normalization.T
         return mapped
+
+
+def _total_variance(X: Any) -> float:
+    """Return the sum of the variances of the columns."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not is_sparse(X):
+            return float(X.var(axis=0).sum())
+        squares, means = X.multiply(X).mean(axis=0), np.asarray(X.mean(axis=0))
+        return float(squares.sum() - (means * means).sum())
