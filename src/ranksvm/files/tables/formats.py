@@ -110,7 +110,9 @@ class _Parquet(Table):
         from pyarrow import parquet
 
         self.name = source.name
-        self._file = parquet.ParquetFile(_bytes_of(source), buffer_size=_COLUMN_BUFFER)
+        self._file = parquet.ParquetFile(
+            _bytes_of(source), buffer_size=_COLUMN_BUFFER, pre_buffer=False
+        )
         schema = self._file.schema_arrow
         self.columns, self.types = schema.names, schema.types
 

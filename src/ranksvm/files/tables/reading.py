@@ -99,8 +99,6 @@ class TableReader:
 
         try:
             yield
-        except pa.ArrowMemoryError:
-            raise
         except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError) as error:
             raise DataError(self._table.fault(error)) from None
 
