@@ -27,7 +27,7 @@ class TableReader:
     columns : TableColumns
     of_model, like : sequence of str, optional
     labelled : bool, default=True
-        As for `TableColumns.layout`.
+        As for ``TableColumns.layout``.
     single : bool, optional
         Whether features become float32; by default, if all of them are.
 
