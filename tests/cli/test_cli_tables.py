@@ -145,6 +145,16 @@ def test_columns(folder, capsys):
     assert not (folder / "o.json").exists()
 
 
+@pytest.mark.parametrize(
+    "options", [["--label", "y"], ["--qid", "q"], ["--columns", "a"], ["--drop", "a"]]
+)
+def test_columns_of_files_without_names(folder, capsys, options):
+    run(capsys, "train", "rows.svm", "m.json")
+    for command in (["train", "rows.svm", "o.json"], ["predict", "m.json", "rows.svm", "o"]):
+        error = refused(capsys, *command, *options)
+        assert f"rows.svm is no table, its columns have no names: leave out {options[0]}" in error
+
+
 def test_survival(folder, capsys):
     rng = np.random.default_rng(1)
     time, event, X = rng.exponential(size=40), rng.random(40) < 0.6, rng.normal(size=(40, 2))

@@ -176,6 +176,7 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
 def _parts_of(source: DataSource, reading: Reading) -> Iterator[SvmlightFile]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
+    reading.columns.require_none(source.name)
     return svmlight_parts(
         source,
         zero_based=reading.zero_based,
@@ -219,6 +220,7 @@ def _listed(paths: AnyPath | Sequence[AnyPath]) -> Sequence[AnyPath]:
 def _rows_of(source: DataSource, reading: Reading, of_first: Sequence[str] | None) -> SvmlightFile:
     """Read the rows of a source, whatever it is."""
     if source.kind == "svmlight":
+        reading.columns.require_none(source.name)
         return _svmlight(source, reading, reading.zero_based)
     return _reader(source, reading, of_first).whole(reading.n_threads != 1)
 

@@ -46,6 +46,17 @@ class TableColumns:
     features: Sequence[str] | None = None
     drop: Sequence[str] = ()
 
+    def require_none(self, name: str) -> None:
+        """Refuse columns that are named of a file without any; --event may name a file, too."""
+        given = {**vars(self), "event": None}
+        named = [key for key, value in given.items() if value]
+        if named:
+            option = "columns" if named[0] == "features" else named[0]
+            raise DataError(
+                f"{name} is no table, its columns have no names: leave out --{option} or "
+                f"{named[0]}="
+            )
+
     def layout(
         self,
         found: Sequence[str],

@@ -105,12 +105,25 @@ def _rows_of_batch(n_columns: int) -> int:
     return max(min(_BATCH_ROWS, _BATCH_VALUES // max(n_columns, 1)), 1)
 
 
+def _counted(batches: list[Any]) -> tuple[int, Iterator[Any]]:
+    """Return the number of rows in batches, and these, which are given up one by one."""
+    batches.reverse()
+    return sum(batch.num_rows for batch in batches), _given_up(batches)
+
+
+def _given_up(batches: list[Any]) -> Iterator[Any]:
+    while batches:
+        yield batches.pop()
+
+
 class _Parquet(Table):
     def __init__(self, source: DataSource) -> None:
         from pyarrow import parquet
 
         self.name = source.name
-        self._file = parquet.ParquetFile(_bytes_of(source), buffer_size=_COLUMN_BUFFER)
+        self._file = parquet.ParquetFile(
+            _bytes_of(source), buffer_size=_COLUMN_BUFFER, pre_buffer=False
+        )
         schema = self._file.schema_arrow
         self.columns, self.types = schema.names, schema.types
 
@@ -139,8 +152,7 @@ class _Arrow(Table):
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        batches = list(self.batches(wanted, threads))
-        return sum(batch.num_rows for batch in batches), iter(batches)
+        return _counted(list(self.batches(wanted, threads)))
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
         numbers = list(wanted)
@@ -172,17 +184,16 @@ class _Csv(Table):
         from pyarrow import csv as arrow_csv
 
         if self._source.path is None:
-            batches = list(self.batches(wanted, threads))
-            return sum(batch.num_rows for batch in batches), iter(batches)
+            return _counted(list(self.batches(wanted, threads)))
         try:
             with self._source.open() as file:
-                table = arrow_csv.read_csv(file, **self._options(wanted, threads))
+                batches = arrow_csv.read_csv(file, **self._options(wanted, threads)).to_batches()
         except pa.ArrowInvalid:
             if threads:  # which do not say the row
                 for _ in self.batches(wanted, False):
                     pass
             raise
-        return table.num_rows, iter(table.to_batches())
+        return _counted(batches)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
         from pyarrow import csv as arrow_csv

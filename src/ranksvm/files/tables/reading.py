@@ -27,7 +27,7 @@ class TableReader:
     columns : TableColumns
     of_model, like : sequence of str, optional
     labelled : bool, default=True
-        As for `TableColumns.layout`.
+        As for ``TableColumns.layout``.
     single : bool, optional
         Whether features become float32; by default, if all of them are.
 
@@ -99,8 +99,6 @@ class TableReader:
 
         try:
             yield
-        except pa.ArrowMemoryError:
-            raise
         except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError) as error:
             raise DataError(self._table.fault(error)) from None
 
