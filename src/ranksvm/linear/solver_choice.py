@@ -46,6 +46,7 @@ FEW_PRODUCTS = 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
+PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
@@ -126,7 +127,10 @@ class SolverChoice:
     ) -> SolverResult:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
         if self.is_proximal:
-            return PROXIMAL_SOLVERS[self.name](objective.smoothed(), w0, progress)
+            solver, smoothed = PROXIMAL_SOLVERS[self.name], objective.smoothed()
+            if self.samples:
+                return samples_first(solver, smoothed, w0, progress)
+            return solver(smoothed, w0, progress)
         if self.name not in SMOOTH_SOLVERS:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
@@ -208,12 +212,11 @@ def choose_solver(
     """
     kinks = parameters.loss == "hinge"
     if not parameters.conditions.are_none:
-        return _conditional(X, parameters, kinks)
+        return _conditional(X, preferences, parameters, has_sample)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     costs = Costs.of(X, preferences)
-    digits = float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
-    direct, cost = _explicit(X, costs, kinks, digits)
+    direct, cost = _explicit(X, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
     n_products = cost / costs.product * (LATE if direct == "row_space" else 1)
@@ -222,7 +225,7 @@ def choose_solver(
     if not kinks:
         choice = SolverChoice(direct, kinks)
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
-    by_products = PRODUCTS_PER_DIGIT * digits * costs.product
+    by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = min(cost, by_products) / costs.plane
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         n_planes = max(n_planes, PLANES_OF_FEW_ROWS)
@@ -231,23 +234,46 @@ def choose_solver(
     )
 
 
-def _conditional(X: Matrix, parameters: Parameters, kinks: bool) -> SolverChoice:
-    """Choose a solver for a penalty with kinks or bounds."""
-    name = parameters.solver
+def _conditional(
+    X: Matrix, preferences: AnyPreferences, parameters: Parameters, has_sample: bool
+) -> SolverChoice:
+    """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
+
+    The first where a sample serves, or where its steps cost less than the products that are
+    typical.
+    """
+    name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
-        name = "newton" if X.shape[1] <= MOST_FEATURES else "trust_region"
+        costs = Costs.of(X, preferences)
+        products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
+        explicit = costs.newton(_steps(parameters), kinks)
+        is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
+        name = "newton" if is_small else "trust_region"
     if name not in PROXIMAL_SOLVERS:
         raise ValueError(
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
             f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
         )
-    return SolverChoice(name, kinks, is_proximal=True)
+    samples = has_sample and name == "newton" and parameters.solver == "auto"
+    return SolverChoice(name, kinks, samples=samples, is_proximal=True)
 
 
-def _explicit(X: Matrix, costs: Costs, kinks: bool, digits: float) -> tuple[str, float]:
+def _digits(parameters: Parameters) -> float:
+    """Return how many digits the gap is to have."""
+    return float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
+
+
+def _steps(parameters: Parameters) -> float:
+    """Return how many Newton steps that takes."""
+    if parameters.loss == "hinge":
+        return STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
+    return STEPS
+
+
+def _explicit(X: Matrix, costs: Costs, parameters: Parameters) -> tuple[str, float]:
     """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
     n, d = X.shape
-    n_steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * digits if kinks else STEPS
+    n_steps, kinks = _steps(parameters), parameters.loss == "hinge"
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)

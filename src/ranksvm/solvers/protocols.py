@@ -51,6 +51,10 @@ class Face(NamedTuple):
 class Separable(Protocol):
     """A convex function of the weights that is a sum over them, with kinks and bounds."""
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it has neither."""
+
     def value(self, w: Vector) -> float:
         """Return it; infinite where weights may not be."""
 

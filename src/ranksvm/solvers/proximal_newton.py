@@ -81,9 +81,17 @@ def proximal_newton(
     return progress.result(status)
 
 
-def proximal_step(evaluation: Evaluation, penalty: Separable, dtype: type[np.floating]) -> Vector:
-    """Return the weights that minimise the model of the loss, and the penalty."""
-    return _minimizer(evaluation, penalty, evaluation.hessian_of_loss(dtype))
+def proximal_step(
+    evaluation: Evaluation,
+    penalty: Separable,
+    dtype: type[np.floating],
+    model: Evaluation | None = None,
+) -> Vector:
+    """Return the weights that minimise the model of the loss, and the penalty.
+
+    The Hessian is that of the evaluation, or of a `model` of it.
+    """
+    return _minimizer(evaluation, penalty, (model or evaluation).hessian_of_loss(dtype))
 
 
 def _minimizer(evaluation: Evaluation, penalty: Separable, hessian: NDArray[np.float64]) -> Vector:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from .automatic import SmoothSolver
 from .line_search import line_search
 from .newton import is_gain, newton, newton_step
-from .protocols import Evaluation, Objective, Trial
+from .protocols import Evaluation, Objective, Separable, Trial
+from .proximal_newton import proximal_newton, proximal_step, search
 from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
@@ -35,6 +36,8 @@ def samples_first(
     progress: Progress | None = None,
 ) -> SolverResult:
     """Minimise by Newton steps of a sample as long as they serve, and then by another solver.
+
+    Where the penalty has kinks or bounds, these are proximal Newton steps.
 
     1. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
        unless that is zero.
@@ -63,16 +66,21 @@ def samples_first(
     continuation, status = Continuation(), None
     if w0.any():
         resumed, bound = objective.resumed(), progress.lower_bound
-        status = _steps(continuation.start(resumed.evaluate(w0), bound), continuation, progress)
+        start = continuation.start(resumed.evaluate(objective.penalty.nearest(w0)), bound)
+        status = _steps(start, objective.penalty, continuation, progress)
     if status is None:
-        status = _steps(_optimum_of_sample(objective, w0, progress), continuation, progress)
+        optimum = _optimum_of_sample(objective, w0, progress)
+        status = _steps(optimum, objective.penalty, continuation, progress)
     if status is not None:
         return progress.result(status)
     return fallback(objective, w0 if progress.best is None else progress.best.weights, progress)
 
 
 def _steps(
-    current: Evaluation | None, continuation: Continuation, progress: Progress
+    current: Evaluation | None,
+    penalty: Separable,
+    continuation: Continuation,
+    progress: Progress,
 ) -> Status | None:
     """Step from here as long as that serves; return a status if this is the end.
 
@@ -82,7 +90,7 @@ def _steps(
     trial: Trial[Evaluation] | None = None
     while status is None and current is not None:
         before = continuation.refine(current, progress.target, trial)
-        trial = _step(before, progress)
+        trial = _step(before, penalty, progress)
         current = None
         if trial is not None:
             status = progress.record(trial.evaluation, trial.step)
@@ -100,7 +108,8 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     tol, max_iter = max(progress.tol, SAMPLE_TOL), max(progress.max_iter, 1)
     of_sample = Progress(tol, progress.epsilon, max_iter)
     start = w0 if progress.best is None else progress.best.weights
-    weights = newton(sampled, start, of_sample).weights
+    solver = newton if objective.penalty.is_smooth else proximal_newton
+    weights = solver(sampled, start, of_sample).weights
     if not np.isfinite(weights).all() or of_sample.best is None:
         return None
     progress.n_evaluations += bool(progress.history)
@@ -109,12 +118,17 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     return there if is_best and np.isfinite(there.absolute_gap) else None
 
 
-def _step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
+def _step(
+    current: Evaluation, penalty: Separable, progress: Progress
+) -> Trial[Evaluation] | None:
     """Step from here by the Hessian of the sample; None if it leads nowhere."""
     progress.n_products += 1
-    direction = newton_step(current, np.float64, current.sampled)
-    if direction is None:
-        return None
-    trial, n_trials = line_search(current.along(direction))
-    progress.n_evaluations += n_trials
-    return trial
+    if penalty.is_smooth:
+        direction = newton_step(current, np.float64, current.sampled)
+        if direction is None:
+            return None
+        trial, n_trials = line_search(current.along(direction))
+        progress.n_evaluations += n_trials
+        return trial
+    end = proximal_step(current, penalty, np.float64, current.sampled)
+    return search(current, current.along(end - current.weights, end=end), progress)
