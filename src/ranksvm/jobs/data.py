@@ -127,15 +127,20 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
         As `read_data`.
     """
     sizes = None if reading.group is None else _Sizes(reading.group)
-    first = 1
+    first, from_zero = 1, None
     for path in files_of(_listed(paths)):
         source = DataSource(path)
         own = sizes
         for part in _parts_of(source, reading):
+            if part.zero_based and from_zero is False:
+                raise _unlike(source.name)
+            from_zero = part.zero_based
             if own is None and part.qid is None:
                 beside_it = _sizes_beside(source, reading)
                 own = None if beside_it is None else _Sizes(beside_it, first)
             yield part if own is None else own.number(part)
+        if from_zero:
+            reading = replace(reading, zero_based=True)
         if own is not None and own is not sizes:
             own.require_end(source.name)
             first = own.next_query
@@ -181,6 +186,14 @@ class _Sizes:
     def require_end(self, data: str) -> None:
         """Refuse sizes that sum to another number of rows."""
         ids_of_sizes(self.name, self._sizes, self._row, data)
+
+
+def _unlike(name: str) -> DataError:
+    """Return the refusal of a file that counts features from elsewhere, seen too late."""
+    return DataError(
+        f"features count from zero in one file and seem to count from one in another, {name}: say "
+        "--zero-based"
+    )
 
 
 def _listed(paths: AnyPath | Sequence[AnyPath]) -> Sequence[AnyPath]:
@@ -247,6 +260,8 @@ def _count_alike(parts: list[SvmlightFile], sources: list[DataSource], reading: 
     if len({part.zero_based for part in parts if part.feature_names is None}) > 1:
         for k, source in enumerate(sources):
             if not parts[k].zero_based:
+                if source.path is None:
+                    raise _unlike(source.name)
                 again = _svmlight(source, reading, True)
                 parts[k] = replace(again, qid=parts[k].qid)
 
