@@ -13,10 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
-from ..files.joining import joined
 from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
-from ..files.svmlight_parts import svmlight_parts
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
 
@@ -109,13 +107,19 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
         of_first = parts[0].feature_names if parts else None
         parts.append(_with_queries(_rows_of(source, reading, of_first), source, reading, parts))
     _count_alike(parts, sources, reading)
-    rows = joined(parts, reading.note)
+    rows = parts[0] if len(parts) == 1 else _joined(parts, reading)
     if reading.group is None:
         return rows
     if rows.qid is not None:
         raise DataError(f"{rows.name} has qids: leave out them, or {reading.group}")
     qid = ids_of_sizes(*read_group_sizes(reading.group), len(rows.labels), rows.name)
     return replace(rows, qid=qid)
+
+
+def _joined(parts: list[SvmlightFile], reading: Reading) -> SvmlightFile:
+    from ..files.joining import joined
+
+    return joined(parts, reading.note)
 
 
 def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterator[SvmlightFile]:
@@ -151,6 +155,8 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
 def _parts_of(source: DataSource, reading: Reading) -> Iterator[SvmlightFile]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
+    from ..files.svmlight_parts import svmlight_parts
+
     reading.columns.require_none(source.name)
     return svmlight_parts(
         source,
