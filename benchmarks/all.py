@@ -37,6 +37,7 @@ COMMANDS = (
     "sweep --rows 128000 --repeats 5",
     "one_ranking --rows 512000 2000000",
     "files --rows 36000",
+    "tables --rows 36000",
     "text_like --repeats 3",
     "web_like --repeats 3",
     "web_like --rows 723421 --queries 6000 --repeats 1",

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from ranksvm import RankSVM, dump_svmlight, load_model, load_table
+from ranksvm import LinearModel, RankSVM, dump_svmlight, load_model, load_table, save_model
 from ranksvm.cli.program import main
 from ranksvm.files.tables import formats
 
@@ -277,6 +277,14 @@ def test_files_that_count_from_zero(folder, capsys):
     run(capsys, "train", "a.svm", "b.svm", "m.json")
     run(capsys, "train", "ab.svm", "n.json")
     assert coefficients("m.json") == coefficients("n.json")
+
+    save_model(LinearModel(np.array([1.0, 2.0, 3.0])), "w.json")
+    (folder / "ba.svm").write_text((folder / "b.svm").read_text() + (folder / "a.svm").read_text())
+    expected = run(capsys, "predict", "w.json", "ba.svm").out
+    assert run(capsys, "predict", "w.json", "b.svm", "a.svm", "-").out == expected
+    assert refused(capsys, "predict", "w.json", "a.svm", "b.svm", "out").endswith(
+        "seem to count from one in another, b.svm: say --zero-based\n"
+    )
 
 
 @pytest.mark.parametrize("options", [[], ["--top", "2"], ["--trec"]])

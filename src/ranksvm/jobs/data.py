@@ -15,10 +15,8 @@ from ..disk.folder import is_packed
 from ..disk.rows import open_rows
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
-from ..files.joining import joined
 from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
-from ..files.svmlight_parts import svmlight_parts
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
 
@@ -135,13 +133,19 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
         of_first = parts[0].feature_names if parts else None
         parts.append(_with_queries(_rows_of(source, reading, of_first), source, reading, parts))
     _count_alike(parts, sources, reading)
-    rows = joined(parts, reading.note)
+    rows = parts[0] if len(parts) == 1 else _joined(parts, reading)
     if reading.group is None:
         return rows
     if rows.qid is not None:
         raise DataError(f"{rows.name} has qids: leave out them, or {reading.group}")
     qid = ids_of_sizes(*read_group_sizes(reading.group), len(rows.labels), rows.name)
     return replace(rows, qid=qid)
+
+
+def _joined(parts: list[SvmlightFile], reading: Reading) -> SvmlightFile:
+    from ..files.joining import joined
+
+    return joined(parts, reading.note)
 
 
 def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterator[SvmlightFile]:
@@ -157,15 +161,20 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
         yield open_rows(packed)
         return
     sizes = None if reading.group is None else _Sizes(reading.group)
-    first = 1
+    first, from_zero = 1, None
     for path in files_of(_listed(paths)):
         source = DataSource(path)
         own = sizes
         for part in _parts_of(source, reading):
+            if part.zero_based and from_zero is False:
+                raise _unlike(source.name)
+            from_zero = part.zero_based
             if own is None and part.qid is None:
                 beside_it = _sizes_beside(source, reading)
                 own = None if beside_it is None else _Sizes(beside_it, first)
             yield part if own is None else own.number(part)
+        if from_zero:
+            reading = replace(reading, zero_based=True)
         if own is not None and own is not sizes:
             own.require_end(source.name)
             first = own.next_query
@@ -176,6 +185,8 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
 def _parts_of(source: DataSource, reading: Reading) -> Iterator[SvmlightFile]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
+    from ..files.svmlight_parts import svmlight_parts
+
     reading.columns.require_none(source.name)
     return svmlight_parts(
         source,
@@ -211,6 +222,14 @@ class _Sizes:
     def require_end(self, data: str) -> None:
         """Refuse sizes that sum to another number of rows."""
         ids_of_sizes(self.name, self._sizes, self._row, data)
+
+
+def _unlike(name: str) -> DataError:
+    """Return the refusal of a file that counts features from elsewhere, seen too late."""
+    return DataError(
+        f"features count from zero in one file and seem to count from one in another, {name}: say "
+        "--zero-based"
+    )
 
 
 def _listed(paths: AnyPath | Sequence[AnyPath]) -> Sequence[AnyPath]:
@@ -277,6 +296,8 @@ def _count_alike(parts: list[SvmlightFile], sources: list[DataSource], reading: 
     if len({part.zero_based for part in parts if part.feature_names is None}) > 1:
         for k, source in enumerate(sources):
             if not parts[k].zero_based:
+                if source.path is None:
+                    raise _unlike(source.name)
                 again = _svmlight(source, reading, True)
                 parts[k] = replace(again, qid=parts[k].qid)
 

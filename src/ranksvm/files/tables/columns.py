@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from ...pairs.query_columns import USUAL_NAMES
 from ..quoting import shown
-from ..sections import did_you_mean
 from ..source import DataError
 
 # The names by which columns are found that are not named.
@@ -192,6 +191,8 @@ class _Found:
         """Return columns that must be there, and once."""
         missing = [column for column in wanted if column not in self.index]
         if missing:
+            from ..sections import did_you_mean
+
             listed = ", ".join(map(shown, missing[:_SHOWN])) + ", ..." * (len(missing) > _SHOWN)
             hint = did_you_mean(missing[0], self.found)
             raise DataError(

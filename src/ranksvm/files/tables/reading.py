@@ -132,6 +132,7 @@ class _Rows:
         self._filled = 0
         self._columns: dict[str, list[NDArray[Any]]] = {role: [] for role in layout.roles}
 
+    @np.errstate(all="ignore")
     def add(self, batch: Any) -> None:
         """Add a batch of the columns of features, and then those of the layout's roles."""
         start, stop = self._filled, self._filled + batch.num_rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +55,8 @@ def is_single(kind: Any) -> bool:
 def numbers(column: Any, place: Place) -> NDArray[Any]:
     """Return the finite numbers of a column, of whatever type they have.
 
+    Their sum tells whether all are finite, most of the time: NumPy is to ignore overflows.
+
     Raises
     ------
     DataError
@@ -62,22 +66,22 @@ def numbers(column: Any, place: Place) -> NDArray[Any]:
     if column.type.id not in _plain_types():
         column = column.cast("float64", safe=False)
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    with np.errstate(all="ignore"):
-        if values.dtype.kind != "f" or np.isfinite(values.sum()):
-            return values
+    if values.dtype.kind != "f" or math.isfinite(values.sum()):
+        return values
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise DataError(f"{place.of(bad[0])}: expected a finite number, found {values[bad[0]]}")
     return values
 
 
-def _plain_types() -> tuple[int, ...]:
+@cache
+def _plain_types() -> frozenset[int]:
     """Return the types that NumPy has as well."""
     import pyarrow as pa
 
     plain = [pa.float64(), pa.float32(), pa.int64(), pa.int32(), pa.int16(), pa.int8()]
     unsigned = [pa.uint64(), pa.uint32(), pa.uint16(), pa.uint8()]
-    return tuple(kind.id for kind in [*plain, *unsigned])
+    return frozenset(kind.id for kind in [*plain, *unsigned])
 
 
 def require_present(column: Any, place: Place) -> None:
