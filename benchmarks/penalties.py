@@ -4,8 +4,8 @@ Bounds and sparse models: their time against the plain fit, and against solvers 
     python -m benchmarks.penalties [--rows 144000] [--rows-text 64000]
 
 A plain fit has the penalty ``0.5 |w|^2``. The explicit pairs are those of small sets, as
-differences of rows and their negatives, on which LinearSVC trains with an L1 penalty. How far objectives are
-above our certified bound says whether both are the same.
+differences of rows and their negatives, on which LinearSVC trains with an L1 penalty. How far
+objectives are above our certified bound says whether both are the same.
 """
 
 import argparse

@@ -15,6 +15,7 @@ from ranksvm.linear.training import Fit, train_once
 from ranksvm.linear.training import make_problem as make_training
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
+from ranksvm.pairs.survival import Survival
 
 D = 12
 CONDITIONS = {
@@ -182,14 +183,14 @@ def test_pairs_that_are_given():
 
 @every_condition
 def test_roles_of_rows_in_pairs(name):
-    """Times of events, of which some are censored: censored rows are never the worse."""
+    """Times of events, of which some are censored: censored rows are never the better ones."""
     X, _, _ = make_problem(8, d=D)
     rng = np.random.default_rng(0)
     time, event = rng.exponential(size=len(X)), rng.random(len(X)) < 0.6
-    preferences = Preferences.from_times(time, event, None)
+    preferences = Survival.of(event=event, time=time).preferences()
     parameters = Parameters(C=0.1, normalize=None, tol=1e-7, conditions=CONDITIONS[name])
     result = train_once(DesignMatrix.from_array(X), preferences, parameters).result
-    better, worse = np.nonzero((time[:, None] > time) & event)
+    better, worse = np.nonzero(event[:, None] & (time[:, None] < time))
     w, conditions = result.weights, CONDITIONS[name]
     z = np.maximum(0, 1 - (X[better] - X[worse]) @ w)
     v, r = w - conditions.prior, conditions.l1_ratio
