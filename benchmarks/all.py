@@ -40,6 +40,7 @@ COMMANDS = (
     "tables --rows 36000",
     "text_like --repeats 3",
     "web_like --repeats 3",
+    "penalties --repeats 1",
     "web_like --rows 723421 --queries 6000 --repeats 1",
     "hinge --repeats 1 --limit 5 --rows-large 128000",
     "survival --rows 1000 10000 --limit 10",

@@ -13,6 +13,7 @@ from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
+# A model is minimised as far as the gap asks, and not much further than the last step has come.
 ENOUGH, MOST, POWER = 0.5, 0.5, 0.15
 
 
@@ -57,10 +58,10 @@ def proximal_products(
         model = ProductsOnFaces(current, within, metric, max_products, pace)
         norm = model.residual()
         norm_at_start = max(norm_at_start, norm)
-        way = model.minimize(
-            _forcing(norm / norm_at_start, current.absolute_gap, progress.target) * norm
-        )
-        progress.n_products, pace = progress.n_products + model.n_products, model.pace
+        accuracy = _forcing(norm / norm_at_start, current.absolute_gap, progress.target)
+        way = model.minimize(accuracy * norm)
+        progress.n_products += model.n_products
+        pace = model.pace
         trial = None
         if way is not None:
             line = current.along(way.end - current.weights, way.image, end=way.end)

@@ -118,9 +118,7 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     return there if is_best and np.isfinite(there.absolute_gap) else None
 
 
-def _step(
-    current: Evaluation, penalty: Separable, progress: Progress
-) -> Trial[Evaluation] | None:
+def _step(current: Evaluation, penalty: Separable, progress: Progress) -> Trial[Evaluation] | None:
     """Step from here by the Hessian of the sample; None if it leads nowhere."""
     progress.n_products += 1
     if penalty.is_smooth:
