@@ -29,7 +29,7 @@ NAMES = "qid_names.json"
 
 
 class PackedData:
-    """Rows in a folder: arrays that are mapped, never loaded; `open_data` returns them.
+    """Rows in a folder: arrays that are mapped, never loaded; `ranksvm.open_data` returns them.
 
     Take them in place of X and y: ``RankSVM().fit(data)``, ``model.predict(data)``,
     ``model.score(data)``.
@@ -164,7 +164,10 @@ class PackedData:
         return np.repeat(shared, np.diff(self.query_indptr))
 
     def design_matrix(self, spare: int = IN_TRAINING) -> DesignMatrix:
-        """View X as training reads it; `spare` as for `DesignMatrix.from_array`."""
+        """View X as training reads it.
+
+        See `ranksvm.linear.design_matrix.DesignMatrix.from_array` for `spare`.
+        """
         features = self.features
         if isinstance(features, CsrArrays):
             X = DesignMatrix.from_csr(*features, spare)
@@ -174,7 +177,7 @@ class PackedData:
         return X if self._sums is None else X.with_sums(ColumnSums(*np.array(self._sums)))
 
     def preferences(self, sample_weight: Any = None, query_weight: Any = None) -> Preferences:
-        """Return which rows are better than which; weights as for `RankSVM.fit`."""
+        """Return which rows are better than which; weights as for `ranksvm.RankSVM.fit`."""
         groups = QueryGroups(self.query_indptr)
         given = self.sample_weight if sample_weight is None else sample_weight
         of_rows = row_weights("sample_weight", given, self.shape[0])

@@ -159,7 +159,7 @@ class Packer:
     dtype : dtype
         float32 or float64.
     zero_based : bool or None
-        As for `FeatureSpool`.
+        As for `ranksvm.disk.features.FeatureSpool`.
     """
 
     def __init__(self, folder: NewFolder, dtype: np.dtype[Any], zero_based: bool | None) -> None:

@@ -28,7 +28,7 @@ class PackedRows(SvmlightFile):
 
 
 def open_rows(path: str | os.PathLike[str]) -> PackedRows:
-    """Map packed data into memory; see `open_data`."""
+    """Map packed data into memory; see `ranksvm.open_data`."""
     data = open_data(path)
     return PackedRows(
         labels=data.y,

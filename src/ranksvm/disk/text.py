@@ -27,7 +27,7 @@ def pack_svmlight(
     n_threads: int | None = None,
     note: Callable[[str], object] | None = None,
 ) -> PackedData:
-    """Write the rows of SVMlight files, one file after the other, to a folder; see `pack`.
+    """Write the rows of SVMlight files, one file after the other, to a folder; see `ranksvm.pack`.
 
     They are read once, piece by piece. A query id is that of one query in all files.
 
