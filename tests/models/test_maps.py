@@ -194,10 +194,18 @@ def test_kernel_features_are_those_of_nystroem(n_components):
     X, _, _ = problem()
     one = NystroemMap.fitted(X, n_components)
     m = min(n_components, len(X))
-    expected = Nystroem(gamma=1 / X.var(axis=0).sum(), n_components=m, random_state=0).fit_transform(X)
+    expected = Nystroem(
+        gamma=1 / X.var(axis=0).sum(), n_components=m, random_state=0
+    ).fit_transform(X)
     np.testing.assert_allclose(one.apply(X), expected, atol=1e-12)
     of_sparse = NystroemMap.fitted(csr_matrix(X), n_components).apply(csr_matrix(X))
     np.testing.assert_allclose(of_sparse, expected, atol=1e-6)
+
+
+def test_kernels_of_rows_that_do_not_vary_have_a_width():
+    X = np.full((3, 2), 0.7)
+    for rows in (X, csr_matrix(X)):
+        assert NystroemMap.fitted(rows, 2).gamma == pytest.approx(0.5)
 
 
 def test_models_that_map_within_queries_ask_for_qid(tmp_path):
