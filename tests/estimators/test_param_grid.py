@@ -102,6 +102,7 @@ def test_the_grid_that_needs_no_thought(problem, tmp_path, capsys):
     X, y, qid = problem
     model = RankSVMCV(2, param_grid="auto", cv=3, scoring="ndcg@10").fit(X, y, qid)
     assert len(model.Cs_) == 8
+    assert model.dual_gap_ <= 1e-3 < model.cv_results_["max_dual_gap"].max() <= 0.1
     dump_svmlight(tmp_path / "d.svm", X, y, qid)
     stored, table = tmp_path / "m.json", tmp_path / "t.csv"
     command = ["cv", tmp_path / "d.svm", stored, "--auto", "--Cs", 2, "--folds", 3]
@@ -115,6 +116,57 @@ def test_the_grid_that_needs_no_thought(problem, tmp_path, capsys):
     np.testing.assert_allclose(
         load_model(stored).predict(X, qid=qid), model.predict(X, qid=qid), rtol=1e-6, atol=1e-9
     )
+
+
+@pytest.mark.parametrize(("sign", "ends"), [(1, [1e2, 1e3, 1e4]), (-1, [1e-2, 1e-3, 1e-4])])
+def test_what_is_best_at_an_end_goes_on(problem, sign, ends):
+    def spread(y, scores, qid):
+        return sign * np.std(scores)
+
+    X, y, qid = problem
+    model = RankSVMCV(param_grid="auto", cv=3, scoring=spread, refit=False).fit(X, y, qid)
+    assert len(model.Cs_) == 4 * 3 + 3 == len(model.cv_results_["params"])
+    chosen = dict(model.best_params_)
+    of_chosen = [
+        one["C"] for one in model.cv_results_["params"] if {**one, "C": 0} == {**chosen, "C": 0}
+    ]
+    np.testing.assert_allclose(of_chosen, [0.1, 1, 10, *ends])
+    assert model.C_ == of_chosen[-1] == model.Cs_[model.best_index_]
+
+
+def test_values_of_C_that_are_given_are_all(problem):
+    def spread(y, scores, qid):
+        return np.std(scores)
+
+    model = RankSVMCV(CS, param_grid="auto", cv=3, scoring=spread, refit=False).fit(*problem)
+    assert len(model.Cs_) == 4 * len(CS)
+
+
+def test_the_choice_is_the_same_for_any_number_of_threads(problem):
+    one, two = (
+        RankSVMCV(param_grid="auto", cv=3, scoring="ndcg@5", n_threads=k).fit(*problem)
+        for k in (1, 2)
+    )
+    assert one.best_params_ == two.best_params_
+    np.testing.assert_array_equal(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_features_are_mapped_once(problem, tmp_path, monkeypatch):
+    X, y, qid = problem
+    dump_svmlight(tmp_path / "d.svm", X, y, qid)
+    fitted, made = NystroemMap.fitted, []
+
+    def counted(X, n_components):
+        made.append(n_components)
+        return fitted(X, n_components)
+
+    monkeypatch.setattr(NystroemMap, "fitted", counted)
+    command = ["cv", tmp_path / "d.svm", tmp_path / "m.json", "--auto", "--Cs", 1, "--folds", 3]
+    assert main(list(map(str, command))) == 0
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,12 @@ def test_kernel_features_are_those_of_nystroem(n_components):
     np.testing.assert_allclose(of_sparse, expected, atol=1e-6)
 
 
+def test_kernels_of_rows_that_do_not_vary_have_a_width():
+    X = np.full((3, 2), 0.7)
+    for rows in (X, csr_matrix(X)):
+        assert NystroemMap.fitted(rows, 2).gamma == pytest.approx(0.5)
+
+
 def test_models_that_map_within_queries_ask_for_qid(tmp_path):
     X, _, qid = problem()
     model = LinearModel(np.arange(4.0), maps=[QueryMap(4)])

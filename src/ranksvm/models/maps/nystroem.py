@@ -21,6 +21,8 @@ from ...lazy import cached_property
 from ...names import KERNELS
 from .base import MAX_MEMORY, FeatureMap, Matrix, is_sparse, require_room
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class NystroemMap(FeatureMap):
@@ -118,9 +120,10 @@ class NystroemMap(FeatureMap):
 
 
 def _total_variance(X: Any) -> float:
-    """Return the sum of the variances of the columns."""
+    """Return the sum of the variances of the columns; 0 if that is no more than rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if not is_sparse(X):
-            return float(X.var(axis=0).sum())
-        squares, means = X.multiply(X).mean(axis=0), np.asarray(X.mean(axis=0))
-        return float(squares.sum() - (means * means).sum())
+        squares = X.multiply(X) if is_sparse(X) else X * X
+        means = np.asarray(X.mean(axis=0))
+        level = float(squares.mean(axis=0).sum())
+        total = level - float((means * means).sum())
+    return total if total > _ROUNDING * level else 0.0
