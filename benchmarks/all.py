@@ -49,6 +49,7 @@ COMMANDS = (
     "kernel --rows 500 2000 --iterations 20 --repeats 1",
     "metrics --repeats 3",
     "ranking_quality --folds 1",
+    "conditions",
 )
 LINES_OF_ERROR = 15
 GRACE = 5.0  # seconds in which a script that is interrupted must end

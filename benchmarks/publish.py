@@ -1,5 +1,5 @@
 """
-Copy the figures of docs/benchmarks.rst from build/benchmarks to docs/benchmarks.
+Copy the figures of the pages in docs from build/benchmarks to docs/benchmarks.
 
     python -m benchmarks.publish
 
@@ -22,9 +22,9 @@ SHOWN = re.compile(r"^\.\. figure:: (benchmarks/\S+\.png)$", re.MULTILINE)
 
 def main() -> int:
     """Copy what there is, and name what there is not."""
-    page = (DOCS / "benchmarks.rst").read_text(encoding="utf-8")
+    pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.rst"))]
     missing = 0
-    for name in SHOWN.findall(page):
+    for name in (name for page in pages for name in SHOWN.findall(page)):
         target = DOCS / name
         source = FOLDER / target.relative_to(DOCS / "benchmarks")
         if not source.exists():

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ranksvm import ConvergenceWarning, KernelRankSVM, RankSVM, ranksvm_grid
-from ranksvm.linear.conditions import NO_CONDITIONS
 from ranksvm.linear.solver_choice import PROXIMAL_SOLVERS
 from ranksvm.names import SOLVERS
 
@@ -65,10 +64,9 @@ def ways(problem):
     """Every way to train on a problem; on arrays and along a grid, some."""
     if problem.kernel is not None:
         return [Way("kernel", *both) for both in itertools.product(SOLVERS, TOLS)]
-    if problem.conditions is not None:
-        return conditional_ways(problem)
-    turn = SOLVERS[problem.seed % len(SOLVERS)]
-    every = [Way("linear", *both) for both in itertools.product(SOLVERS, TOLS)]
+    solvers = SOLVERS if problem.conditions is None else ("auto", *PROXIMAL_SOLVERS)
+    turn = solvers[problem.seed % len(solvers)]
+    every = [Way("linear", *both) for both in itertools.product(solvers, TOLS)]
     on_arrays = "newton" if turn == "row_space" else turn
     return [
         *every,
@@ -76,13 +74,6 @@ def ways(problem):
         Way("brief", turn, 1e-9),
         Way("arrays", on_arrays, TOLS[problem.seed // 2 % 2]),
     ]
-
-
-def conditional_ways(problem):
-    """Every way to train with conditions on the weights; far from the end, some."""
-    solvers = sorted(PROXIMAL_SOLVERS)
-    every = [Way("linear", *both) for both in itertools.product(solvers, TOLS)]
-    return [*every, Way("brief", solvers[problem.seed % len(solvers)], 1e-9)]
 
 
 def some_ways(problem, place):
@@ -100,7 +91,18 @@ def options(problem, way):
         "tol": way.tol,
         "max_iter": MAX_ITER,
         "n_threads": 1,
+        **conditions(problem),
     }
+
+
+def conditions(problem):
+    """Those on the weights, as arguments."""
+    asked = problem.conditions
+    if asked is None:
+        return {}
+    bounds = {"lower_bounds": asked.lower, "upper_bounds": asked.upper, "prior": asked.prior}
+    given = {name: value for name, value in bounds.items() if np.ndim(value)}
+    return {"l1_ratio": asked.l1_ratio, "penalty_weights": asked.penalty_weights, **given}
 
 
 def data(problem):
@@ -121,19 +123,8 @@ def data(problem):
     }
 
 
-class Conditional(RankSVM):
-    """With conditions on the weights as they are, which need not be those of an argument."""
-
-    conditions = NO_CONDITIONS
-
-    def _parameters(self, C):
-        return replace(super()._parameters(C), conditions=self.conditions)
-
-
 def linear(problem, way, **more):
-    model = Conditional(problem.C, **(options(problem, way) | more))
-    model.conditions = problem.conditions or NO_CONDITIONS
-    model.fit(**data(problem))
+    model = RankSVM(problem.C, **(options(problem, way) | more)).fit(**data(problem))
     return [claim_of(problem, way, model, model.coef_)]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from adversary.penalty import ExactPenalty
+from adversary.penalty import Coordinate, ExactPenalty
 from ranksvm.linear.conditions import Conditions
 from ranksvm.linear.dual_curve import DualCurve
 from ranksvm.linear.occurring import Columns
@@ -63,11 +64,6 @@ class Case:
     w: np.ndarray
     u: np.ndarray
     scale: float
-
-    def exact_terms(self, w):
-        return [
-            mine.value(mpq(float(x))) for mine, x in zip(self.exact.coordinates, w, strict=True)
-        ]
 
 
 def eighths(d, low=-16, high=16):
@@ -336,7 +332,7 @@ def test_where_rounding_decides_about_a_kink_the_bound_holds():
     penalty = ElasticNet(np.ones(1), np.array([ridge]), np.zeros(1), -infinite, infinite)
     u = np.array([1 / 3])
     curve = DualCurve(DualRay(1e-12, 0.0, np.inf), penalty, u, np.zeros(1))
-    coordinate = ExactPenalty(Conditions(l1_ratio=0.5), 1).coordinates[0]
-    exact = ExactPenalty.__new__(ExactPenalty)
-    exact.coordinates = [replace(coordinate, lasso=mpq(1), ridge=mpq(ridge))]
-    assert mpq(curve.bound) <= max(0, ExactCurve.of(curve, exact, u).at(mpq(curve.multiple)))
+    coordinate = Coordinate(mpq(1), mpq(ridge), mpq(0), None, None)
+    exact = SimpleNamespace(conjugate=lambda u: coordinate.conjugate(u[0]))
+    at_best = ExactCurve.of(curve, exact, u).at(mpq(curve.multiple))
+    assert 0 < mpq(curve.bound) <= at_best

@@ -4,8 +4,8 @@
 
     D(t) = t linear - t^2 quadratic - R*(t u),    0 <= t <= largest
 
-is concave, and its slope is made of straight lines (:eq:`best-multiple`): Newton steps on it end
-after a few. Every t gives a bound, so that where they end does not matter to what is certified.
+is concave, and its slope is made of straight lines (:eq:`penalised-multiple`): Newton steps on it
+end after a few. Every t gives a bound, so that where they end does not matter to what is certified.
 """
 
 from __future__ import annotations
