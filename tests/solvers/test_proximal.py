@@ -104,6 +104,26 @@ def test_both_solvers_agree(name, loss):
 
 
 @every_solver
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        Conditions(l1_ratio=1.0, lower=0.0),
+        Conditions(l1_ratio=1.0, upper=0.1),
+        Conditions(l1_ratio=1.0, lower=-1e200, upper=1e200),
+        Conditions(penalty_weights=0.0, lower=-1e3, upper=1e3),
+        Conditions(l1_ratio=1e-300),
+        Conditions(prior=np.linspace(-1e8, 1e8, D), l1_ratio=0.5),
+    ],
+)
+def test_a_lasso_without_squares_and_extremes_are_certified(conditions, solver):
+    X, y, qid = make_problem(9, n=80, d=D)
+    result = fit(X, y, qid, conditions, solver=solver, tol=1e-6).result
+    assert str(result.status) == "converged"
+    true = objective(X, y, qid, conditions, "squared_hinge", result.weights)
+    assert result.value * (1 - 2e-6) <= true <= result.value * (1 + 1e-14)
+
+
+@every_solver
 @pytest.mark.parametrize("l1_ratio", [0.5, 0.9, 1.0])
 def test_zeros_are_exact(l1_ratio, solver):
     X, y, qid = make_problem(1, d=30)
