@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 import reference
 from cases import make_problem
+from ranksvm.arrays.placement import design_matrix
 from ranksvm.linear.conditions import Conditions
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.grid import solve_grid
@@ -217,6 +218,19 @@ def test_roles_of_rows_in_pairs(name):
     penalty = np.sum(conditions.penalty_weights * (r * np.abs(v) + (1 - r) * v**2 / 2))
     assert str(result.status) == "converged"
     assert penalty + 0.1 * np.sum(z**2) == pytest.approx(result.value, rel=1e-9)
+
+
+@every_loss
+@every_solver
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_arrays_of_a_device(layout, solver, loss):
+    X, y, qid = make_problem(10, n=100, d=D)
+    conditions, preferences = CONDITIONS["all"], Preferences.from_labels(y, qid)
+    parameters = Parameters(C=0.1, loss=loss, solver=solver, conditions=conditions, tol=1e-5)
+    there = train_once(design_matrix(layout(X), "numpy:cpu"), preferences, parameters).result
+    here = train_once(DesignMatrix.from_array(layout(X)), preferences, parameters).result
+    assert str(there.status) == "converged"
+    assert there.value == pytest.approx(here.value, rel=2e-5)
 
 
 @pytest.mark.parametrize("solver", ["bundle", "cutting_planes", "row_space"])
