@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 import reference
 from cases import make_problem
+from ranksvm.arrays.placement import design_matrix
 from ranksvm.linear.conditions import Conditions
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.grid import solve_grid
@@ -104,6 +105,26 @@ def test_both_solvers_agree(name, loss):
 
 
 @every_solver
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        Conditions(l1_ratio=1.0, lower=0.0),
+        Conditions(l1_ratio=1.0, upper=0.1),
+        Conditions(l1_ratio=1.0, lower=-1e200, upper=1e200),
+        Conditions(penalty_weights=0.0, lower=-1e3, upper=1e3),
+        Conditions(l1_ratio=1e-300),
+        Conditions(prior=np.linspace(-1e8, 1e8, D), l1_ratio=0.5),
+    ],
+)
+def test_a_lasso_without_squares_and_extremes_are_certified(conditions, solver):
+    X, y, qid = make_problem(9, n=80, d=D)
+    result = fit(X, y, qid, conditions, solver=solver, tol=1e-6).result
+    assert str(result.status) == "converged"
+    true = objective(X, y, qid, conditions, "squared_hinge", result.weights)
+    assert result.value * (1 - 2e-6) <= true <= result.value * (1 + 1e-14)
+
+
+@every_solver
 @pytest.mark.parametrize("l1_ratio", [0.5, 0.9, 1.0])
 def test_zeros_are_exact(l1_ratio, solver):
     X, y, qid = make_problem(1, d=30)
@@ -197,6 +218,19 @@ def test_roles_of_rows_in_pairs(name):
     penalty = np.sum(conditions.penalty_weights * (r * np.abs(v) + (1 - r) * v**2 / 2))
     assert str(result.status) == "converged"
     assert penalty + 0.1 * np.sum(z**2) == pytest.approx(result.value, rel=1e-9)
+
+
+@every_loss
+@every_solver
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_arrays_of_a_device(layout, solver, loss):
+    X, y, qid = make_problem(10, n=100, d=D)
+    conditions, preferences = CONDITIONS["all"], Preferences.from_labels(y, qid)
+    parameters = Parameters(C=0.1, loss=loss, solver=solver, conditions=conditions, tol=1e-5)
+    there = train_once(design_matrix(layout(X), "numpy:cpu"), preferences, parameters).result
+    here = train_once(DesignMatrix.from_array(layout(X)), preferences, parameters).result
+    assert str(there.status) == "converged"
+    assert there.value == pytest.approx(here.value, rel=2e-5)
 
 
 @pytest.mark.parametrize("solver", ["bundle", "cutting_planes", "row_space"])

@@ -161,7 +161,7 @@ class ElasticNet:
     def terms(self, w: Vector) -> Vector:
         """Return what each weight, which may be where it is, adds to R."""
         v = w - self.prior
-        return self.lasso * np.abs(v) + 0.5 * self.ridge * v**2
+        return self.lasso * np.abs(v) + 0.5 * (self.ridge * v) * v  # of large v, but without ridge
 
     def value(self, w: Vector) -> float:
         """Return R(w); infinite beyond the bounds."""

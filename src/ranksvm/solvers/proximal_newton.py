@@ -26,7 +26,8 @@ def proximal_newton(
 
     While the duality gap exceeds what is asked for:
 
-    1. narrow the smoothing of a loss with kinks, if that is what holds the gap,
+    1. narrow the smoothing of a loss with kinks, if that is what holds the gap, and step to where
+       the minimum is then, if the pairs on the smoothed part stay the same (:eq:`foreseen`),
     2. form the Hessian of the loss; with its gradient and the penalty as it is, it makes a model,
     3. minimise the model: where its minimum has weights at kinks or bounds, they are there exactly
        (`ranksvm.solvers.separable_quadratic`),
