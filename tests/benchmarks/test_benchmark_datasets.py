@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from benchmarks.datasets.letor_folders import letor_folder, load_letor
 from benchmarks.datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
 from benchmarks.datasets.small import make_small
-from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like
+from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like, web_like_blocks
 from cases import make_loss
 from ranksvm import dump_svmlight
 from ranksvm.files.svmlight import DataError
@@ -178,3 +178,16 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     assert letor_folder() == tmp_path
     monkeypatch.setenv("RANKSVM_LETOR", "")
     assert letor_folder() is None
+
+
+def test_blocks_are_of_one_kind_and_have_queries_of_their_own():
+    blocks = list(web_like_blocks(3, 4000, 40, 12))
+    assert [X.shape for X, _, _ in blocks] == [(4000, 12)] * 3
+    assert not (blocks[0][0] == blocks[1][0]).all(axis=1).any()
+    qid = np.concatenate([ids for _, _, ids in blocks])
+    assert (np.unique(qid) == np.arange(120)).all()
+    assert (np.diff(qid) >= 0).all()
+    for _, y, _ in blocks:
+        assert np.bincount(y.astype(int)) / 4000 == pytest.approx(LABEL_SHARES, abs=0.05)
+    again = next(web_like_blocks(1, 4000, 40, 12))
+    assert (again[0] == blocks[0][0]).all()
