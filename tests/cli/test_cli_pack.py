@@ -80,7 +80,7 @@ def test_errors_are_sentences(folder, tmp_path):
     refused = ranksvm("pack", folder / "a.svm", tmp_path / "bad.svm", tmp_path / "d.rsvm")
     assert_refused(refused, r"bad\.svm, line 2, column 9: expected index:value")
     assert_refused(ranksvm("pack", folder / "a.svm", folder / "b.svm"), "holds no packed data")
-    assert_refused(ranksvm("train", folder, tmp_path / "m"), "cannot read")
+    assert_refused(ranksvm("train", folder, tmp_path / "m"), "is a directory: name the files")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.svm"]
 
 

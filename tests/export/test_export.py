@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 import pytest
@@ -357,15 +357,13 @@ def test_bad_models_of_engines_are_refused(tmp_path, text, message):
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
+def postgres():
     """A function that answers a query with a server of its own, on a socket."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs or os.geteuid() != 0:
         pytest.skip("no PostgreSQL, or no root to start it as the user postgres")
-    folder = tmp_path_factory.mktemp("postgres")
+    folder = Path(mkdtemp())
     shutil.chown(folder, "postgres")
-    for parent in folder.parents[:2]:
-        parent.chmod(0o755)
 
     def run(*command, check=True, **options):
         command = ["runuser", "-u", "postgres", "--", *map(str, command)]
@@ -379,6 +377,7 @@ def postgres(tmp_path_factory):
     subprocess.run(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     yield lambda text: run("psql", "-h", folder, "-At", "-q", input=text).stdout.split()
     run(control, "-D", folder / "data", "-m", "fast", "stop", check=False)
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -132,7 +132,7 @@ def cross_validate(
     if rows.X.is_mapped:
         rows = rows.seen_as(rows.X.in_step(steps))
         n_jobs = len(folds) if n_jobs is None else n_jobs
-    runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=7)
+    runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=8)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]
 
     def solve(k: int) -> tuple[list[_Measured], str | None]:
