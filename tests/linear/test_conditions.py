@@ -41,12 +41,14 @@ def conditions(draw, d, unit=1.0):
     upper = np.maximum(lower, upper)
     charged = draw(eighths(d, 0, 16))
     is_bounded = np.isfinite(lower) & np.isfinite(upper)
+    ratio = draw(st.sampled_from([0.0, 0.25, 0.9, 1.0]))
     return Conditions(
         lower=unit * lower,
         upper=unit * upper,
         prior=unit * draw(eighths(d)) * draw(strategies.integers(d, 0, 1)),
-        l1_ratio=draw(st.sampled_from([0.0, 0.25, 0.9, 1.0])),
-        penalty_weights=np.where(is_bounded, charged, np.maximum(charged, 0.125)) / unit**2,
+        l1_ratio=ratio,
+        penalty_weights=np.where(is_bounded, charged, np.maximum(charged, 0.125))
+        / unit ** (1 + (ratio == 0)),
     )
 
 
