@@ -23,7 +23,7 @@ class PairContributionsDisplay:
     Parameters
     ----------
     contributions : Contributions
-        Of one row, or of which the first is drawn: from `explain_pair` or `Contributions.pair`.
+        Of one row, or of which the first is drawn: from `explain_pair` or ``Contributions.pair``.
 
     Attributes
     ----------
