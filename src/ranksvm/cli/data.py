@@ -116,10 +116,11 @@ def read_rows(
     rank: bool = True,
 ) -> SvmlightFile:
     """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
-    from ..jobs.data import packed_of, read_data
+    from ..disk.folder import packed_among
+    from ..jobs.data import read_data
     from ..jobs.rows import one_ranking, require_fit
 
-    packed = packed_of(args.data)
+    packed = packed_among(args.data)
     if packed is not None:
         _explain_bus_errors(packed)
     labelled = rank and getattr(args, "pairs", None) is None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from ..files.atomic import OutputError
+from ..files.source import DataError
 
 META = "meta.json"
 _TEMPORARY = ".ranksvm-pack-"
@@ -17,6 +18,22 @@ _TEMPORARY = ".ranksvm-pack-"
 def is_packed(path: str | os.PathLike[str]) -> bool:
     """Say whether a path is that of a folder of packed data."""
     return os.path.isdir(path) and os.path.isfile(os.path.join(path, META))
+
+
+def packed_among(paths: Sequence[object]) -> str | None:
+    """Return the folder of packed data that paths are, which is one by itself; else None.
+
+    Raises
+    ------
+    DataError
+        If it is one of several.
+    """
+    named = [path for path in paths if isinstance(path, str | os.PathLike)]
+    folder = next((path for path in named if is_packed(path)), None)
+    if folder is not None and len(paths) > 1:
+        shown = os.fsdecode(folder)
+        raise DataError(f"{shown} is packed data, to be read by itself, not with others")
+    return None if folder is None else os.fsdecode(folder)
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..disk.folder import is_packed
+from ..disk.folder import packed_among
 from ..disk.rows import open_rows
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
@@ -87,27 +87,6 @@ def files_of(paths: Sequence[AnyPath]) -> list[AnyPath]:
     return files
 
 
-def packed_of(paths: AnyPath | Sequence[AnyPath]) -> str | None:
-    """Return the folder of packed data that paths are, which is one by itself; else None.
-
-    Raises
-    ------
-    DataError
-        If it is one of several.
-    """
-    listed = _listed(paths)
-    folders = [os.fspath(path) for path in listed if _is_path(path) and is_packed(path)]
-    if not folders:
-        return None
-    if len(listed) > 1:
-        raise DataError(f"{folders[0]} is packed data, to be read by itself, not with others")
-    return os.fsdecode(folders[0])
-
-
-def _is_path(path: AnyPath) -> TypeGuard[StrPath]:
-    return isinstance(path, str | os.PathLike)
-
-
 def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightFile:
     """Read rows.
 
@@ -124,7 +103,7 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
     DataError
         If a file cannot be read, or files do not go together.
     """
-    packed = packed_of(paths)
+    packed = packed_among(_listed(paths))
     if packed is not None:
         return open_rows(packed)
     sources = [DataSource(path) for path in files_of(_listed(paths))]
@@ -156,7 +135,7 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
     ImportError, DataError
         As `read_data`.
     """
-    packed = packed_of(paths)
+    packed = packed_among(_listed(paths))
     if packed is not None:
         yield open_rows(packed)
         return
