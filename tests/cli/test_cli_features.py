@@ -8,7 +8,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ranksvm import RankSVM, dump_svmlight, load_model
 from ranksvm.cli import main
-from ranksvm.files.svmlight import CsrArrays, read_svmlight
+from ranksvm.files.rows import CsrArrays
+from ranksvm.files.svmlight import read_svmlight
 
 QUERIES, ROWS, D = 12, 9, 5
 OPTIONS = [

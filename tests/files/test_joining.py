@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from ranksvm.files.joining import joined, of_layout
+from ranksvm.files.rows import CsrArrays, FileRows
 from ranksvm.files.source import DataError
-from ranksvm.files.svmlight import CsrArrays, SvmlightFile
 
 FILES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=5)
 
@@ -17,7 +17,7 @@ def rows_of(qid, name="a", features=None):
     n_rows = len(qid)
     features = np.ones((n_rows, 2)) if features is None else features
     width = features.n_features if isinstance(features, CsrArrays) else features.shape[1]
-    return SvmlightFile(np.zeros(n_rows), np.asarray(qid), None, features, width, False, name)
+    return FileRows(np.zeros(n_rows), np.asarray(qid), None, features, width, False, name)
 
 
 def queries_of(files):
@@ -91,7 +91,7 @@ def test_layouts():
 
 
 def test_files_of_different_kinds():
-    bare = SvmlightFile(np.zeros(1), None, None, np.ones((1, 2)), 2, False, "bare")
+    bare = FileRows(np.zeros(1), None, None, np.ones((1, 2)), 2, False, "bare")
     for parts in ([rows_of([1]), bare], [bare, rows_of([1])]):
         with pytest.raises(DataError, match="a has qids, but bare has none"):
             joined(parts, None)

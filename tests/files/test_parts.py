@@ -11,8 +11,9 @@ from numpy.testing import assert_array_equal
 from ranksvm.files.data_source import DataSource
 from ranksvm.files.joining import joined
 from ranksvm.files.parts import QueryAgainError, of_whole_queries, part_of
+from ranksvm.files.rows import CsrArrays, FileRows
 from ranksvm.files.source import DataError
-from ranksvm.files.svmlight import CsrArrays, SvmlightFile, read_svmlight
+from ranksvm.files.svmlight import read_svmlight
 from ranksvm.files.svmlight_parts import svmlight_parts
 
 
@@ -92,7 +93,7 @@ def rows_of(qid, features=None, name="rows"):
     qid = None if qid is None else np.asarray(qid)
     n_rows = len(features) if qid is None else len(qid)
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2) if features is None else features
-    return SvmlightFile(np.arange(float(n_rows)), qid, None, X, 2, False, name)
+    return FileRows(np.arange(float(n_rows)), qid, None, X, 2, False, name)
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=12), step=st.integers(1, 9))

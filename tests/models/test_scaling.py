@@ -14,7 +14,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from ranksvm import RankSVM, RankSVMCV, dump_svmlight, load_model, save_model
 from ranksvm.cli import main
-from ranksvm.files.svmlight import CsrArrays, read_svmlight
+from ranksvm.files.rows import CsrArrays
+from ranksvm.files.svmlight import read_svmlight
 from ranksvm.models.scaling import scale_factors
 
 SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}

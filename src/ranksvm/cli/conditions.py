@@ -9,7 +9,7 @@ from .options import Input
 if TYPE_CHECKING:
     import argparse
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..linear.conditions import Conditions
 
 _OPTIONS = ("positive", "bounds", "prior", "l1_ratio", "penalty_weights")
@@ -59,7 +59,7 @@ def l1_ratio_of(args: argparse.Namespace) -> float:
     return ratios[0]
 
 
-def conditions_of(args: argparse.Namespace, rows: SvmlightFile, l1_ratio: float) -> Conditions:
+def conditions_of(args: argparse.Namespace, rows: FileRows, l1_ratio: float) -> Conditions:
     """Return what the options ask of the weights of the features of rows."""
     from ..jobs.conditions import conditions_of_files
     from ..linear.condition_arguments import ConditionArguments

@@ -24,7 +24,7 @@ from .options import (
 if TYPE_CHECKING:
     import argparse
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..jobs.features import PreparedRows
     from ..linear.conditions import Conditions
     from ..linear.matrix import Matrix
@@ -142,7 +142,7 @@ def _cv(args: argparse.Namespace) -> None:
 
 def _entrants(
     args: argparse.Namespace,
-    data: SvmlightFile,
+    data: FileRows,
     rows: FoldedRows,
     conditions: Conditions,
     ratios: list[float] | None,
@@ -163,7 +163,7 @@ def _entrants(
     return entrants_of(variants_of("auto", Cs, ratios), rows, data.X, parameters)
 
 
-def _prepared_for(entrant: Entrant, data: SvmlightFile) -> PreparedRows:
+def _prepared_for(entrant: Entrant, data: FileRows) -> PreparedRows:
     """Return the rows of a file with what has been done to them for an entrant."""
     from ..jobs.features import PreparedRows
 
@@ -214,7 +214,7 @@ def _number_of_folds(args: argparse.Namespace) -> int | str:
     return int(args.folds)
 
 
-def _folded(args: argparse.Namespace, data: SvmlightFile, X: Matrix) -> FoldedRows:
+def _folded(args: argparse.Namespace, data: FileRows, X: Matrix) -> FoldedRows:
     """Return the rows with the preferences that the options ask for, to be shared out to folds."""
     from ..jobs.rows import labelled_preferences
     from ..linear.design_matrix import DesignMatrix

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..jobs.data import Reading
     from ..models import Model
 
@@ -114,7 +114,7 @@ def read_rows(
     *,
     comments: bool = False,
     rank: bool = True,
-) -> SvmlightFile:
+) -> FileRows:
     """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
     from ..disk.folder import packed_among
     from ..jobs.data import read_data
@@ -141,7 +141,7 @@ def _explain_bus_errors(path: str) -> None:
     )
 
 
-def read_others(args: argparse.Namespace, path: str, trained: SvmlightFile) -> SvmlightFile:
+def read_others(args: argparse.Namespace, path: str, trained: FileRows) -> FileRows:
     """Read labelled rows of another file, with features that can be those of training."""
     from dataclasses import replace
 
@@ -160,7 +160,7 @@ def read_others(args: argparse.Namespace, path: str, trained: SvmlightFile) -> S
 
 def stream_rows(
     args: argparse.Namespace, model: Model, *, comments: bool = False
-) -> Iterator[SvmlightFile]:
+) -> Iterator[FileRows]:
     """Yield the rows of DATA some at a time, with features that can be those of a model."""
     from dataclasses import replace
 
@@ -179,7 +179,7 @@ def stream_rows(
 
 def read_runs(
     args: argparse.Namespace, files: Sequence[str], *, comments: bool = False
-) -> tuple[SvmlightFile, list[NDArray[Any]]]:
+) -> tuple[FileRows, list[NDArray[Any]]]:
     """Read DATA, and the scores in each file or of the model there."""
     from ..files.model import is_model_file, load_model
     from ..files.scores import read_scores

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ..explaining import Contributions
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
 
 
 def add_command(commands: Any) -> None:
@@ -87,7 +87,7 @@ def _write_row(found: Contributions, row: int, top: int) -> None:
         sys.stdout.write(f"  {'others':{width}}  {rest:+.6g}\n")
 
 
-def _query(rows: SvmlightFile, query: str | None) -> Any:
+def _query(rows: FileRows, query: str | None) -> Any:
     """Return the rows of a query."""
     import numpy as np
 
@@ -105,7 +105,7 @@ def _query(rows: SvmlightFile, query: str | None) -> Any:
     return chosen
 
 
-def _row_names(rows: SvmlightFile, chosen: Any) -> list[str]:
+def _row_names(rows: FileRows, chosen: Any) -> list[str]:
     """Return what the rows are called: by their ids where these are known, else by number."""
     docids = rows.docids
     if docids is None:

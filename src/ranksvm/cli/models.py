@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..models import LinearModel, Model
 
 _SHOWN_NAMES = 8
@@ -255,7 +255,7 @@ def _export(args: argparse.Namespace) -> None:
         )
 
 
-def _rows_of(args: argparse.Namespace, model: Model) -> SvmlightFile:
+def _rows_of(args: argparse.Namespace, model: Model) -> FileRows:
     from ..jobs.data import Reading, read_data
     from ..jobs.rows import require_fit
 

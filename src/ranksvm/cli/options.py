@@ -20,7 +20,7 @@ from ..names import (
 if TYPE_CHECKING:
     import argparse
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
@@ -141,7 +141,7 @@ def add_scale(parser: argparse.ArgumentParser) -> None:
 
 
 def prepared_rows(
-    args: argparse.Namespace, rows: SvmlightFile, max_memory: float = 4e9
+    args: argparse.Namespace, rows: FileRows, max_memory: float = 4e9
 ) -> PreparedRows:
     """Do to rows what the options of `add_scale` ask for."""
     from ..jobs.features import prepared
@@ -222,7 +222,7 @@ def add_survival(parser: argparse.ArgumentParser) -> None:
 
 
 def preferences_of(
-    args: argparse.Namespace, rows: SvmlightFile
+    args: argparse.Namespace, rows: FileRows
 ) -> GivenPreferences | Preferences | None:
     """Return what `add_pairs` and `add_survival` ask for; None for the preferences of labels."""
     if args.pairs is not None:
@@ -241,7 +241,7 @@ def preferences_of(
     return survival.preferences(rows.qid, rows.cost, ipcw=ipcw, tau=args.tau)
 
 
-def given_pairs_of(args: argparse.Namespace, rows: SvmlightFile) -> GivenPreferences:
+def given_pairs_of(args: argparse.Namespace, rows: FileRows) -> GivenPreferences:
     """Return the pairs of the file that `add_pairs` asks for."""
     for option in ("event", "pair_weight"):
         if getattr(args, option, None) not in (None, "none"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..kernel.path.regularization import RegularizationPath
 
     Vector = NDArray[np.float64]
@@ -125,7 +125,7 @@ def _path(args: argparse.Namespace) -> None:
         _draw(path, scores, args)
 
 
-def _scores(path: RegularizationPath, X: Any, rows: SvmlightFile, metric: str) -> Vector:
+def _scores(path: RegularizationPath, X: Any, rows: FileRows, metric: str) -> Vector:
     """Measure the path on other rows, of features X."""
     from ..selection.scoring import scorer
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..files.best_rows import Scored
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..models import Model
 
 
@@ -80,7 +80,7 @@ def _can_repeat(args: argparse.Namespace) -> bool:
     return args.scores != "-" and all(os.path.isfile(path) for path in args.data)
 
 
-def _write(args: argparse.Namespace, model: Model, parts: Iterator[SvmlightFile]) -> None:
+def _write(args: argparse.Namespace, model: Model, parts: Iterator[FileRows]) -> None:
     from ..files.best_rows import write_best
     from ..files.parts import of_whole_queries
     from ..files.scores import write_score_parts
@@ -97,9 +97,7 @@ def _write(args: argparse.Namespace, model: Model, parts: Iterator[SvmlightFile]
         write_score_parts(args.scores, (part.scores for part in scored))
 
 
-def _scored(
-    args: argparse.Namespace, model: Model, parts: Iterator[SvmlightFile]
-) -> Iterator[Scored]:
+def _scored(args: argparse.Namespace, model: Model, parts: Iterator[FileRows]) -> Iterator[Scored]:
     from ..files.best_rows import Scored
     from ..jobs.scoring import predict
     from ..threads import resolve_threads

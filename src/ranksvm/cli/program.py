@@ -33,7 +33,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..files.svmlight import SvmlightFile
+    from ..files.rows import FileRows
     from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
     from ..models import Model
@@ -192,7 +192,7 @@ def _train(args: argparse.Namespace) -> None:
 
 
 def _measured(
-    args: argparse.Namespace, model: Model, rows: SvmlightFile
+    args: argparse.Namespace, model: Model, rows: FileRows
 ) -> tuple[Model, dict[str, float]]:
     """Return a model that tells how it measures on rows, and the metrics."""
     from dataclasses import replace
@@ -205,7 +205,7 @@ def _measured(
     return replace(model, training={**model.training, "validation": record}), found
 
 
-def _prepared(args: argparse.Namespace, rows: SvmlightFile, kernel: Kernel | None) -> PreparedRows:
+def _prepared(args: argparse.Namespace, rows: FileRows, kernel: Kernel | None) -> PreparedRows:
     from ..jobs.features import PreparedRows
 
     if kernel is None:

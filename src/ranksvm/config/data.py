@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.rows import FileRows
 from ..files.source import DataError
-from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
+from ..files.svmlight import IndexBase, read_svmlight
 from ..files.treeranksvm import read_features, read_labels, read_qids
 from ..jobs.data import Reading, files_of, read_data
 from ..jobs.given import read_given_pairs
@@ -28,7 +29,7 @@ class Scored:
 
     Attributes
     ----------
-    rows : SvmlightFile or None
+    rows : FileRows or None
         The features to score; None where there is nothing to predict.
     labels : ndarray
         The right labels, if they are given; arbitrary ones or none otherwise.
@@ -41,7 +42,7 @@ class Scored:
         In place of labels.
     """
 
-    rows: SvmlightFile | None
+    rows: FileRows | None
     labels: Vector
     qid: NDArray[Any] | None
     cost: Vector | None
@@ -50,7 +51,7 @@ class Scored:
     pairs: GivenPreferences | None = None
 
 
-def read_training(config: Config) -> SvmlightFile:
+def read_training(config: Config) -> FileRows:
     """Read the training data.
 
     Raises
@@ -71,7 +72,7 @@ def read_training(config: Config) -> SvmlightFile:
     return rows
 
 
-def read_training_pairs(config: Config, rows: SvmlightFile) -> GivenPreferences | None:
+def read_training_pairs(config: Config, rows: FileRows) -> GivenPreferences | None:
     """Read the pairs of the training data, if they are given.
 
     Raises
@@ -133,7 +134,7 @@ def read_scored(config: Config, model: Model | None, names: Sequence[str] | None
 
 def _read_rows(
     config: Config, variable: str, zero_based: IndexBase, of_model: Sequence[str] | None = None
-) -> SvmlightFile:
+) -> FileRows:
     path, n_threads = config.inputs[variable].value, config.parameters.n_threads
     if config.readers[variable] == "features":
         return read_features(path, n_threads=n_threads)

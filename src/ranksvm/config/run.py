@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..files.atomic import OutputError, check_output
 from ..files.model import load_model, save_model
+from ..files.rows import FileRows
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
-from ..files.svmlight import SvmlightFile
 from ..jobs.conditions import conditions_of_files
 from ..jobs.rows import one_ranking, require_fit
 from ..jobs.scoring import performance, performance_of_pairs, predict
@@ -116,9 +116,7 @@ def _can_be_measured(config: Config, test: Scored) -> bool:
     return True
 
 
-def _note_missing_qids(
-    config: Config, training: SvmlightFile | None, measured: Scored | None
-) -> None:
+def _note_missing_qids(config: Config, training: FileRows | None, measured: Scored | None) -> None:
     for rows in (training, measured):
         if rows is not None and rows.qid is None and config.verbose:
             sys.stderr.write(one_ranking(rows.name) + "\n")
@@ -135,7 +133,7 @@ def _say(config: Config, message: str) -> None:
         _stream(config).write(message + "\n")
 
 
-def _train(config: Config, rows: SvmlightFile, given: GivenPreferences | None) -> Model:
+def _train(config: Config, rows: FileRows, given: GivenPreferences | None) -> Model:
     fit, model = train_on_rows(
         rows,
         replace(config.parameters, conditions=_conditions(config, rows)),
@@ -153,13 +151,13 @@ def _train(config: Config, rows: SvmlightFile, given: GivenPreferences | None) -
     return model
 
 
-def _conditions(config: Config, rows: SvmlightFile) -> Conditions:
+def _conditions(config: Config, rows: FileRows) -> Conditions:
     """Return what is asked of the weights of the features of rows."""
     files = {name: config.inputs[name].value for name in CONDITION_FILES if name in config.inputs}
     return conditions_of_files(rows, config.conditions, **files)
 
 
-def _predict(config: Config, model: Model, rows: SvmlightFile) -> Vector:
+def _predict(config: Config, model: Model, rows: FileRows) -> Vector:
     scores = predict(model, rows, resolve_threads(config.parameters.n_threads))
     if "predicted_labels" in config.outputs:
         file = config.outputs["predicted_labels"].value

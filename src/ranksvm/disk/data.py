@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.rows import CsrArrays
 from ..files.source import DataError
-from ..files.svmlight import CsrArrays
 from ..lazy import cached_property
 from ..linear.design_matrix import DesignMatrix
 from ..linear.matrix import ColumnSums

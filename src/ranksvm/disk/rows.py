@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from ..files.svmlight import SvmlightFile
+from ..files.rows import FileRows
 from .data import PackedData, open_data
 
 
 @dataclass(frozen=True, eq=False)
-class PackedRows(SvmlightFile):
+class PackedRows(FileRows):
     """The rows of packed data, as those of a file; arrays are mapped.
 
     Attributes

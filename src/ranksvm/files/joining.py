@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .rows import CsrArrays, FileRows
 from .source import DataError
-from .svmlight import CsrArrays, SvmlightFile
 
 Features = NDArray[Any] | CsrArrays
 
 
-def joined(parts: list[SvmlightFile], note: Callable[[str], None]) -> SvmlightFile:
+def joined(parts: list[FileRows], note: Callable[[str], None]) -> FileRows:
     """Return the rows of files, one after the other.
 
     A query that ends a file goes on in the next if that begins with the same qid. Otherwise a qid
@@ -23,7 +23,7 @@ def joined(parts: list[SvmlightFile], note: Callable[[str], None]) -> SvmlightFi
 
     Parameters
     ----------
-    parts : list of SvmlightFile
+    parts : list of FileRows
         Is emptied, so that no more memory is taken than by the rows and a file.
     note : callable
         Is told of qids that stand for other queries.
@@ -55,7 +55,7 @@ def joined(parts: list[SvmlightFile], note: Callable[[str], None]) -> SvmlightFi
     )
 
 
-def _require_alike(first: SvmlightFile, other: SvmlightFile) -> None:
+def _require_alike(first: FileRows, other: FileRows) -> None:
     facts = {"qid": "qids", "cost": "weights of rows", "event": "events"}
     for attribute, title in facts.items():
         if (getattr(first, attribute) is None) != (getattr(other, attribute) is None):
@@ -70,7 +70,7 @@ def _require_alike(first: SvmlightFile, other: SvmlightFile) -> None:
         )
 
 
-def _joined_queries(parts: list[SvmlightFile], note: Callable[[str], None]) -> NDArray[Any] | None:
+def _joined_queries(parts: list[FileRows], note: Callable[[str], None]) -> NDArray[Any] | None:
     columns = [part.qid for part in parts if part.qid is not None]
     if not columns:
         return None

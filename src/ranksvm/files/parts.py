@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .joining import joined
+from .rows import CsrArrays, FileRows
 from .source import DataError
-from .svmlight import CsrArrays, SvmlightFile
 
 _OF_ROWS = ("labels", "qid", "cost", "comments", "event", "ids")
 
@@ -20,7 +20,7 @@ class QueryAgainError(DataError):
     """Rows of a query that are not adjacent, where whole queries are wanted a few at a time."""
 
 
-def part_of(rows: SvmlightFile, first: int, last: int) -> SvmlightFile:
+def part_of(rows: FileRows, first: int, last: int) -> FileRows:
     """Return the rows from `first` up to `last`, without copying features."""
     found: dict[str, Any] = {}
     for name in _OF_ROWS:
@@ -37,7 +37,7 @@ def part_of(rows: SvmlightFile, first: int, last: int) -> SvmlightFile:
     return replace(rows, **found, features=features[first:last])
 
 
-def of_whole_queries(parts: Iterator[SvmlightFile]) -> Iterator[SvmlightFile]:
+def of_whole_queries(parts: Iterator[FileRows]) -> Iterator[FileRows]:
     """Yield the same rows so that no query is cut, whose rows are adjacent.
 
     A query may go on from the end of a file to the beginning of the next. Rows without queries
@@ -52,7 +52,7 @@ def of_whole_queries(parts: Iterator[SvmlightFile]) -> Iterator[SvmlightFile]:
     if len(some) < 2:
         yield from some
         return
-    waiting: list[SvmlightFile] = []
+    waiting: list[FileRows] = []
     seen, row = _Seen(), 0
     for part in chain(some, parts):
         seen.add(part, row)
@@ -67,7 +67,7 @@ def of_whole_queries(parts: Iterator[SvmlightFile]) -> Iterator[SvmlightFile]:
     yield _together(waiting)
 
 
-def _start_of_last(part: SvmlightFile) -> int:
+def _start_of_last(part: FileRows) -> int:
     """Return the first row of the last query of a part."""
     if part.qid is None:
         return 0
@@ -75,13 +75,13 @@ def _start_of_last(part: SvmlightFile) -> int:
     return int(other[-1]) + 1 if len(other) else 0
 
 
-def _goes_on(before: SvmlightFile, part: SvmlightFile) -> bool:
+def _goes_on(before: FileRows, part: FileRows) -> bool:
     if before.qid is None or part.qid is None:
         return before.qid is None and part.qid is None
     return str(before.qid[-1]) == str(part.qid[0])
 
 
-def _together(waiting: list[SvmlightFile]) -> SvmlightFile:
+def _together(waiting: list[FileRows]) -> FileRows:
     """Return parts of one query, or of queries the last of which goes on, and forget them."""
     rows = joined(waiting, lambda note: None)
     waiting.clear()
@@ -96,7 +96,7 @@ class _Seen:
         self._last: Any = None
         self._ended: set[str] = set()
 
-    def add(self, part: SvmlightFile, row: int) -> None:
+    def add(self, part: FileRows, row: int) -> None:
         """Refuse a query that has ended before."""
         if part.qid is None:
             return

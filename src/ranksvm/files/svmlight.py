@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
@@ -17,13 +15,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
 from ..threads import resolve_threads
+from .rows import CsrArrays, FileRows
 from .source import DataError, StrPath, open_blocks
 from .svmlight_writer import dump_svmlight
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["DataError", "SvmlightFile", "dump_svmlight", "load_svmlight", "read_svmlight"]
+__all__ = ["DataError", "dump_svmlight", "load_svmlight", "read_svmlight"]
 
 IndexBase = bool | Literal["auto"]
 
@@ -34,84 +33,6 @@ _READERS = {
     np.dtype(np.float32): _core.SvmlightReader32,
     np.dtype(np.float64): _core.SvmlightReader64,
 }
-_DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
-
-
-class CsrArrays(NamedTuple):
-    """A sparse matrix, with the features of each row ascending and no value zero."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    values: NDArray[Any]
-    n_features: int
-
-
-@dataclass(frozen=True, eq=False)
-class SvmlightFile:
-    """The rows of a file, be it one of SVMlight or a table.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,), float64
-    qid : ndarray of shape (n_rows,) or None
-        int64 if every qid is an integer, strings otherwise; None if no row has one.
-    cost : ndarray of shape (n_rows,), float64, or None
-        Weight of each row, 1 where a row has none; None if no row has one.
-    features : ndarray of shape (n_rows, n_features) or CsrArrays
-        An array in C order if more than half of its entries are not zero. Features count from
-        zero.
-    n_features : int
-    zero_based : bool
-        Whether the file counts features from zero, as it was told or found.
-    name : str
-        What messages call the file.
-    comments : list of n_rows str, or None
-        What follows ``#`` in each row, without the blanks around it; None unless asked for.
-    feature_names : list of n_features str, or None
-        Of a table.
-    event : ndarray of shape (n_rows,), bool, or None
-        Whether the event of each row has been seen, where a table says so; its label is the time.
-    ids : list of n_rows str, or None
-        The document of each row, where a table says so.
-    is_labelled : bool
-        False for a table without labels, which are 0 then.
-    """
-
-    labels: NDArray[np.float64]
-    qid: NDArray[Any] | None
-    cost: NDArray[np.float64] | None
-    features: NDArray[Any] | CsrArrays
-    n_features: int
-    zero_based: bool
-    name: str
-    comments: list[str] | None = None
-    feature_names: list[str] | None = None
-    event: NDArray[np.bool_] | None = None
-    ids: list[str] | None = None
-    is_labelled: bool = True
-
-    @property
-    def docids(self) -> list[str] | None:
-        """The document of each row, as a table or comments name it: ``#docid = GX000-00 ...``.
-
-        None if comments were not asked for, or some row names no document.
-        """
-        if self.ids is not None:
-            return self.ids
-        found = [_DOCID.search(comment) for comment in self.comments or ()]
-        return [match[1] for match in found if match] if found and all(found) else None
-
-    @property
-    def X(self) -> NDArray[Any] | csr_matrix:
-        """The features as an array or a SciPy CSR matrix of shape (n_rows, n_features)."""
-        if not isinstance(self.features, CsrArrays):
-            return self.features
-        from scipy.sparse import csr_matrix
-
-        indptr, indices, values, n_features = self.features
-        X = csr_matrix((values, indices, indptr), shape=(len(self.labels), n_features))
-        X.has_canonical_format = True
-        return X
 
 
 class SvmlightBlock(NamedTuple):
@@ -120,7 +41,7 @@ class SvmlightBlock(NamedTuple):
     Attributes
     ----------
     labels, features, n_features, cost
-        As in `SvmlightFile`.
+        As in `FileRows`.
     queries : (ids, n_rows) or None
         The ids of runs of rows, int64 or a list of str, and the lengths of these.
     """
@@ -140,7 +61,7 @@ def read_svmlight(
     dtype: DTypeLike = np.float64,
     comments: bool = False,
     n_threads: int | None = None,
-) -> SvmlightFile:
+) -> FileRows:
     """Read an SVMlight file.
 
     Indices may come in any order. Either every row has a qid or none has. Blank lines and lines
@@ -165,7 +86,7 @@ def read_svmlight(
 
     Returns
     -------
-    SvmlightFile
+    FileRows
 
     Raises
     ------
@@ -198,7 +119,7 @@ def read_rows(
     dtype: DTypeLike = np.float64,
     comments: bool = False,
     n_threads: int | None = None,
-) -> SvmlightFile:
+) -> FileRows:
     """Read a file whose lines hold what an SVMlight line does, or a part of it.
 
     Parameters are those of `read_svmlight`, and `line_format` says what a line holds; where it has
@@ -228,7 +149,7 @@ def read_rows(
     if isinstance(features, tuple):
         indptr, indices, values = features
         features = CsrArrays(indptr, indices, values, d)
-    return SvmlightFile(
+    return FileRows(
         labels=labels,
         qid=None if queries is None else np.repeat(np.asarray(queries[0]), queries[1]),
         cost=cost,

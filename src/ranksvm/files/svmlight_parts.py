@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from .data_source import DataSource
 from .joining import of_layout
+from .rows import CsrArrays, FileRows
 from .source import DataError, open_blocks
-from .svmlight import CsrArrays, IndexBase, SvmlightFile, read_svmlight
+from .svmlight import IndexBase, read_svmlight
 
 _PART_BYTES = 1 << 25
 _LINE = re.compile(r", line (\d+)")
@@ -28,7 +29,7 @@ def svmlight_parts(
     comments: bool = False,
     n_threads: int | None = None,
     part_bytes: int = _PART_BYTES,
-) -> Iterator[SvmlightFile]:
+) -> Iterator[FileRows]:
     """Yield the rows of a file, some at a time, never none.
 
     All parts are sparse or dense as the first is, so that scores are those of the whole file.
@@ -41,7 +42,7 @@ def svmlight_parts(
         As `read_svmlight`, with the lines of the file; or if it shows only after the first part
         that indices count from zero.
     """
-    first: SvmlightFile | None = None
+    first: FileRows | None = None
     for n_lines, text in _whole_lines(source, part_bytes):
         if _NO_ROWS.fullmatch(text):
             continue

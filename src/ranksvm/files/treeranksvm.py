@@ -22,13 +22,14 @@ from .._core import LineFormat
 from ..linear.design_matrix import two_dimensional
 from ..pairs.columns import finite_column
 from .atomic import open_output
+from .rows import FileRows
 from .scores import write_scores
 from .source import StrPath
-from .svmlight import SvmlightFile, read_rows
+from .svmlight import read_rows
 from .svmlight_writer import Columns, encode_qid, format_rows
 
 
-def read_features(path: StrPath, *, n_threads: int | None = None) -> SvmlightFile:
+def read_features(path: StrPath, *, n_threads: int | None = None) -> FileRows:
     """Read a feature file.
 
     Parameters
@@ -40,7 +41,7 @@ def read_features(path: StrPath, *, n_threads: int | None = None) -> SvmlightFil
 
     Returns
     -------
-    SvmlightFile
+    FileRows
         With label 0 in every row.
 
     Raises

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..files.feature_numbers import read_bounds, read_penalty_weights
 from ..files.model import load_model
-from ..files.svmlight import SvmlightFile
+from ..files.rows import FileRows
 from ..linear.condition_arguments import ConditionArguments
 from ..linear.conditions import Conditions
 from ..linear.feature_names import FeatureNames
@@ -19,7 +19,7 @@ Path = str | os.PathLike[str] | None
 
 
 def conditions_of_files(
-    rows: SvmlightFile,
+    rows: FileRows,
     given: ConditionArguments,
     bounds: Path = None,
     prior: Path = None,
@@ -29,7 +29,7 @@ def conditions_of_files(
 
     Parameters
     ----------
-    rows : SvmlightFile
+    rows : FileRows
     given : ConditionArguments
         What needs no file.
     bounds, prior, penalty_weights : str or path-like, optional

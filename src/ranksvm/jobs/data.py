@@ -15,8 +15,9 @@ from ..disk.folder import packed_among
 from ..disk.rows import open_rows
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
+from ..files.rows import FileRows
 from ..files.source import DataError, StrPath
-from ..files.svmlight import IndexBase, SvmlightFile, read_svmlight
+from ..files.svmlight import IndexBase, read_svmlight
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
 
@@ -87,7 +88,7 @@ def files_of(paths: Sequence[AnyPath]) -> list[AnyPath]:
     return files
 
 
-def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightFile:
+def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
     """Read rows.
 
     Parameters
@@ -107,7 +108,7 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
     if packed is not None:
         return open_rows(packed)
     sources = [DataSource(path) for path in files_of(_listed(paths))]
-    parts: list[SvmlightFile] = []
+    parts: list[FileRows] = []
     for source in sources:
         of_first = parts[0].feature_names if parts else None
         parts.append(_with_queries(_rows_of(source, reading, of_first), source, reading, parts))
@@ -121,13 +122,13 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> SvmlightF
     return replace(rows, qid=qid)
 
 
-def _joined(parts: list[SvmlightFile], reading: Reading) -> SvmlightFile:
+def _joined(parts: list[FileRows], reading: Reading) -> FileRows:
     from ..files.joining import joined
 
     return joined(parts, reading.note)
 
 
-def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterator[SvmlightFile]:
+def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterator[FileRows]:
     """Yield the same rows some at a time, those of one file after those of another.
 
     Raises
@@ -161,7 +162,7 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
         sizes.require_end("the data")
 
 
-def _parts_of(source: DataSource, reading: Reading) -> Iterator[SvmlightFile]:
+def _parts_of(source: DataSource, reading: Reading) -> Iterator[FileRows]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
     from ..files.svmlight_parts import svmlight_parts
@@ -188,7 +189,7 @@ class _Sizes:
         """The number of the first query of the next file."""
         return self._first + len(self._sizes)
 
-    def number(self, part: SvmlightFile) -> SvmlightFile:
+    def number(self, part: FileRows) -> FileRows:
         """Return rows with the numbers of their queries."""
         if part.qid is not None:
             raise DataError(f"{part.name} has qids: leave out them, or {self.name}")
@@ -215,7 +216,7 @@ def _listed(paths: AnyPath | Sequence[AnyPath]) -> Sequence[AnyPath]:
     return paths if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
 
 
-def _rows_of(source: DataSource, reading: Reading, of_first: Sequence[str] | None) -> SvmlightFile:
+def _rows_of(source: DataSource, reading: Reading, of_first: Sequence[str] | None) -> FileRows:
     """Read the rows of a source, whatever it is."""
     if source.kind == "svmlight":
         reading.columns.require_none(source.name)
@@ -238,7 +239,7 @@ def _reader(
     )
 
 
-def _svmlight(source: DataSource, reading: Reading, zero_based: IndexBase) -> SvmlightFile:
+def _svmlight(source: DataSource, reading: Reading, zero_based: IndexBase) -> FileRows:
     return read_svmlight(
         source.readable,
         zero_based=zero_based,
@@ -249,8 +250,8 @@ def _svmlight(source: DataSource, reading: Reading, zero_based: IndexBase) -> Sv
 
 
 def _with_queries(
-    rows: SvmlightFile, source: DataSource, reading: Reading, before: list[SvmlightFile]
-) -> SvmlightFile:
+    rows: FileRows, source: DataSource, reading: Reading, before: list[FileRows]
+) -> FileRows:
     """Return rows with the queries that a file beside theirs tells of, if they have none."""
     path = None if rows.qid is not None else _sizes_beside(source, reading)
     if path is None:
@@ -270,7 +271,7 @@ def _sizes_beside(source: DataSource, reading: Reading) -> str | None:
     return path
 
 
-def _count_alike(parts: list[SvmlightFile], sources: list[DataSource], reading: Reading) -> None:
+def _count_alike(parts: list[FileRows], sources: list[DataSource], reading: Reading) -> None:
     """Read files again that seemed to count features from one, if another counts from zero."""
     if len({part.zero_based for part in parts if part.feature_names is None}) > 1:
         for k, source in enumerate(sources):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..files.rows import CsrArrays, FileRows
 from ..files.source import DataError
-from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.conditions import Conditions
 from ..linear.occurring import Columns
 from ..linear.training import Fit
@@ -32,7 +32,7 @@ class PreparedRows:
 
     Attributes
     ----------
-    rows : SvmlightFile
+    rows : FileRows
     scale : str or None
         As `ranksvm.names.SCALES` lists them.
     features : Features or None
@@ -42,7 +42,7 @@ class PreparedRows:
         What the maps make of the rows; None without maps.
     """
 
-    rows: SvmlightFile
+    rows: FileRows
     scale: str | None = None
     features: Features | None = None
     maps: tuple[FeatureMap, ...] = ()
@@ -101,7 +101,7 @@ class PreparedRows:
 
 
 def prepared(
-    rows: SvmlightFile,
+    rows: FileRows,
     scale: str | None = None,
     features: Features | None = None,
     max_memory: float = MAX_MEMORY,
@@ -110,7 +110,7 @@ def prepared(
 
     Parameters
     ----------
-    rows : SvmlightFile
+    rows : FileRows
     scale : str, optional
         One of `ranksvm.names.SCALES`; "standard" by default where features are those of a kernel.
     features : Features, optional
@@ -135,7 +135,7 @@ def prepared(
 
 
 def scaling_of(
-    rows: SvmlightFile, scale: str | None, max_memory: float = MAX_MEMORY
+    rows: FileRows, scale: str | None, max_memory: float = MAX_MEMORY
 ) -> list[FeatureMap]:
     """Return the map that brings the features of rows to a scale, or none."""
     if scale is None:
@@ -145,7 +145,7 @@ def scaling_of(
     return [scale_map(rows.X, rows.qid, scale, max_memory, **naming(rows))]
 
 
-def require_queries(rows: SvmlightFile) -> None:
+def require_queries(rows: FileRows) -> None:
     """Refuse to scale rows without queries within them."""
     if rows.qid is None:
         raise DataError(

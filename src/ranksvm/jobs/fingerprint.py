@@ -24,7 +24,7 @@ def fingerprint(
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        SciPy's or `ranksvm.files.svmlight.CsrArrays`.
+        SciPy's or `ranksvm.files.rows.CsrArrays`.
     y : array-like of shape (n_samples,)
     qid : array-like of shape (n_samples,), optional
     n_nonzero : int, optional

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..disk.rows import PackedRows
+from ..files.rows import CsrArrays, FileRows
 from ..files.source import DataError
-from ..files.svmlight import CsrArrays, SvmlightFile
 from ..linear.design_matrix import DesignMatrix
 from ..linear.feature_names import FeatureNames
 from ..linear.occurring import IN_TRAINING, Columns
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 
-def factors_of(
-    rows: SvmlightFile, scale: str | None, columns: Columns | None = None
-) -> Vector | None:
+def factors_of(rows: FileRows, scale: str | None, columns: Columns | None = None) -> Vector | None:
     """Return what `scale_factors` says of the columns, or all features, of rows.
 
     None without a scale.
@@ -38,17 +36,17 @@ def factors_of(
     return scale_factors(rows.X, scale, columns, **naming(rows))
 
 
-def naming(rows: SvmlightFile) -> dict[str, Any]:
+def naming(rows: FileRows) -> dict[str, Any]:
     """Return how messages call rows and their first feature, as `scale_factors` takes it."""
     return {"name": rows.name, "first": 0 if rows.zero_based else 1}
 
 
-def feature_names(rows: SvmlightFile) -> FeatureNames:
+def feature_names(rows: FileRows) -> FeatureNames:
     """Return how the features of rows are called."""
     return FeatureNames(rows.n_features, rows.feature_names, 0 if rows.zero_based else 1, rows.name)
 
 
-def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
+def design_matrix(rows: FileRows, spare: int = IN_TRAINING) -> DesignMatrix:
     """View the features of rows as a design matrix; `spare` as for its `from_array`."""
     if isinstance(rows, PackedRows):
         return rows.packed.design_matrix(spare)
@@ -57,38 +55,38 @@ def design_matrix(rows: SvmlightFile, spare: int = IN_TRAINING) -> DesignMatrix:
     return DesignMatrix.from_array(rows.features)
 
 
-def labelled_preferences(rows: SvmlightFile) -> Preferences:
+def labelled_preferences(rows: FileRows) -> Preferences:
     """Return which rows are better than which, by labels, queries and weights."""
     if isinstance(rows, PackedRows):
         return rows.packed.preferences()
     return Preferences.from_labels(rows.labels, rows.qid, rows.cost)
 
 
-def bytes_of_pass(rows: SvmlightFile) -> int | None:
+def bytes_of_pass(rows: FileRows) -> int | None:
     """Return what a pass over packed data reads; None of rows in memory."""
     return rows.packed.bytes_of_X if isinstance(rows, PackedRows) else None
 
 
-def n_nonzero_of(rows: SvmlightFile) -> int | None:
+def n_nonzero_of(rows: FileRows) -> int | None:
     """Return how many features are not zero, where that is known."""
     return rows.packed.n_nonzero if isinstance(rows, PackedRows) else None
 
 
-def require_unchanged(rows: SvmlightFile) -> None:
+def require_unchanged(rows: FileRows) -> None:
     """Refuse packed data to which somebody has written since they were opened."""
     if isinstance(rows, PackedRows):
         rows.packed.require_unchanged()
 
 
-def matrix_on(device: str, rows: SvmlightFile | NDArray[np.float64] | csr_matrix) -> Matrix:
+def matrix_on(device: str, rows: FileRows | NDArray[np.float64] | csr_matrix) -> Matrix:
     """Do the same, also for arrays and matrices, on a device, as `RankSVM` names it."""
     if device == "cpu":
-        if isinstance(rows, SvmlightFile):
+        if isinstance(rows, FileRows):
             return design_matrix(rows)
         return DesignMatrix.from_array(rows)
     from ..arrays import placement
 
-    return placement.design_matrix(rows.X if isinstance(rows, SvmlightFile) else rows, device)
+    return placement.design_matrix(rows.X if isinstance(rows, FileRows) else rows, device)
 
 
 def widened(X: Any, n_features: int, sparse: bool = False) -> Any:
@@ -122,15 +120,13 @@ def one_ranking(name: str) -> str:
     return f"note: {name} has no qids: all rows are one ranking"
 
 
-def require_fit(
-    rows: SvmlightFile, trained: Model | SvmlightFile, note: Callable[[str], None]
-) -> None:
+def require_fit(rows: FileRows, trained: Model | FileRows, note: Callable[[str], None]) -> None:
     """Refuse data whose features cannot be those that a model has, or will have.
 
     Parameters
     ----------
-    rows : SvmlightFile
-    trained : LinearModel, KernelModel or SvmlightFile
+    rows : FileRows
+    trained : LinearModel, KernelModel or FileRows
         The model, or the rows that it is trained on.
     note : callable
         Is told of data that end before the features of the model do: the others are zero.
@@ -140,10 +136,7 @@ def require_fit(
     DataError
         If the data count from zero and the model from one, or the data have more features.
     """
-    if isinstance(trained, SvmlightFile):
-        from_one = not trained.zero_based
-    else:
-        from_one = counts_from_one(trained)
+    from_one = not trained.zero_based if isinstance(trained, FileRows) else counts_from_one(trained)
     if rows.zero_based and from_one:
         raise DataError(
             f"{rows.name} counts features from zero but the model was trained on a file that "

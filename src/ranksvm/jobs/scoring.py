@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..files.svmlight import SvmlightFile
+from ..files.rows import FileRows
 from ..linear.occurring import IN_SCORING
 from ..models import LinearModel, Model
 from ..pairs.given import GivenPreferences
@@ -15,7 +15,7 @@ from .rows import design_matrix, require_unchanged, widened
 Vector = NDArray[np.float64]
 
 
-def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
+def predict(model: Model, rows: FileRows, n_threads: int) -> Vector:
     """Score rows that fit the model; features that they end before are zero.
 
     Rows without queries are refused by a model that maps features within queries.
@@ -29,7 +29,7 @@ def predict(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
     return scores
 
 
-def _scores(model: Model, rows: SvmlightFile, n_threads: int) -> Vector:
+def _scores(model: Model, rows: FileRows, n_threads: int) -> Vector:
     if isinstance(model, LinearModel) and model.maps:
         if model.needs_queries:
             require_queries(rows)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..files.events import read_events
+from ..files.rows import FileRows
 from ..files.source import DataError
-from ..files.svmlight import SvmlightFile
 from ..pairs.survival import Survival
 
 
-def survival_of(rows: SvmlightFile, events: str) -> Survival:
+def survival_of(rows: FileRows, events: str) -> Survival:
     """Return the times of rows, with their events, or those of a file.
 
     Raises

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..files.svmlight import SvmlightFile
+from ..files.rows import FileRows
 from ..linear.parameters import Parameters
 from ..linear.rounds import train
 from ..linear.training import Fit
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def train_on_rows(
-    rows: SvmlightFile,
+    rows: FileRows,
     parameters: Parameters,
     *,
     preferences: AnyPreferences | None = None,
@@ -49,7 +49,7 @@ def train_on_rows(
 
     Parameters
     ----------
-    rows : SvmlightFile
+    rows : FileRows
     parameters : Parameters
         With conditions on the weights of the features as they are.
     preferences : Preferences or GivenPreferences, optional
@@ -117,7 +117,7 @@ def _train_linear(
 
 
 def _train_kernel(
-    rows: SvmlightFile,
+    rows: FileRows,
     preferences: AnyPreferences,
     parameters: Parameters,
     factors: Vector | None,
@@ -143,7 +143,7 @@ def _train_kernel(
     return fit, KernelModel(kernel, X[fit.support], fit.dual_coef, factors)
 
 
-def _training_of(fit: Fit, rows: SvmlightFile) -> dict[str, Any]:
+def _training_of(fit: Fit, rows: FileRows) -> dict[str, Any]:
     """Return what there is to know about a training."""
     result = fit.result
     return {
@@ -168,7 +168,7 @@ def warn_unless_converged(shortfall: str | None) -> None:
         warnings.warn(shortfall, stacklevel=3)
 
 
-def summary(fit: Fit, rows: SvmlightFile) -> str:
+def summary(fit: Fit, rows: FileRows) -> str:
     """Return a line that says how training ended, and another if there is something to advise."""
     result = fit.result
     advice = "" if fit.advice is None else f"\nnote: {fit.advice}"

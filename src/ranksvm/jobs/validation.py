@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from ..files.rows import FileRows
 from ..files.source import DataError
-from ..files.svmlight import SvmlightFile
 from ..models import Model
 from .scoring import predict
 from .survival import survival_of
 
 
-def require_measurable(rows: SvmlightFile, survival: bool) -> None:
+def require_measurable(rows: FileRows, survival: bool) -> None:
     """Refuse rows on which no model can be measured, before one is trained.
 
     Parameters
     ----------
-    rows : SvmlightFile
+    rows : FileRows
     survival : bool
         Whether labels are times, of events that are a column.
 
@@ -37,13 +37,13 @@ def require_measurable(rows: SvmlightFile, survival: bool) -> None:
         raise DataError(f"{rows.name} cannot be measured: {error}") from None
 
 
-def validated(model: Model, rows: SvmlightFile, survival: bool, n_threads: int) -> dict[str, float]:
+def validated(model: Model, rows: FileRows, survival: bool, n_threads: int) -> dict[str, float]:
     """Return metrics of the scores of rows that are measurable, by name; those that are defined.
 
     Parameters
     ----------
     model : LinearModel or KernelModel
-    rows : SvmlightFile
+    rows : FileRows
         Such that they fit the model.
     survival : bool
         Whether labels are times.

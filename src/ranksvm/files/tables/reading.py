@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..data_source import DataSource
 from ..quoting import shown
+from ..rows import FileRows
 from ..source import DataError
-from ..svmlight import SvmlightFile
 from .columns import Layout, TableColumns
 from .formats import Table, open_table
 from .values import Place, fill, ids, is_number, is_single, joined_ids, kind_fault, numbers, truths
@@ -60,7 +60,7 @@ class TableReader:
         """What messages call the table."""
         return self._table.name
 
-    def whole(self, threads: bool = False) -> SvmlightFile:
+    def whole(self, threads: bool = False) -> FileRows:
         """Return all rows."""
         with self._sentences():
             n_rows, batches = self._table.whole(self._wanted, threads)
@@ -69,7 +69,7 @@ class TableReader:
                 rows.add(batch)
         return rows.finished()
 
-    def parts(self, threads: bool = False) -> Iterator[SvmlightFile]:
+    def parts(self, threads: bool = False) -> Iterator[FileRows]:
         """Yield the rows, some at a time, never none."""
         first = 0
         with self._sentences():
@@ -150,13 +150,13 @@ class _Rows:
     def _place(self, column: str) -> Place:
         return Place(self._name, self._first + self._filled, column)
 
-    def finished(self) -> SvmlightFile:
+    def finished(self) -> FileRows:
         """Return the rows."""
         if self._filled == 0:
             raise DataError(f"{self._name} holds no rows")
         found = {role: joined_ids(parts) for role, parts in self._columns.items()}
         docids = found.get("docid")
-        return SvmlightFile(
+        return FileRows(
             labels=found["label"] if "label" in found else np.zeros(self._filled),
             is_labelled="label" in found,
             qid=found.get("qid"),
