@@ -9,8 +9,9 @@
        $ ranksvm train train.svm model.json
 
 A ``terminal`` runs its lines while the site is built, all those of a page in one empty folder;
-a command that fails is a warning. With ``:hidden:`` they are run and not shown. A page
-with ``command-help`` must have one for every command.
+a command that fails is a warning. With ``:status: 2`` all of them have to end with that. With
+``:hidden:`` they are run and not shown. A page with ``command-help`` must have one for every
+command.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ class Terminal(SphinxDirective):
     """Commands that are run, and what they print."""
 
     has_content = True
-    option_spec = {"hidden": directives.flag}  # noqa: RUF012
+    option_spec = {  # noqa: RUF012
+        "hidden": directives.flag,
+        "status": directives.nonnegative_int,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Run the lines, and return them with their output."""
@@ -95,7 +99,7 @@ class Terminal(SphinxDirective):
             text=True,
             check=False,
         )
-        if result.returncode:
+        if result.returncode != self.options.get("status", 0):
             logger.warning("%s: %s", line, result.stdout, location=self.get_location())
         return f"{line}\n{result.stdout}".rstrip("\n")
 
