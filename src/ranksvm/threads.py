@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from .errors import InputError
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -23,7 +25,7 @@ Result = TypeVar("Result")
 def require_workers(name: str, value: object) -> None:
     """Refuse what is neither a number of threads, nor negative: -1 all CPUs, -2 all but one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value == 0:
-        raise ValueError(
+        raise InputError(
             f"{name} must be a whole number of at least 1, or negative (-1 is all CPUs, -2 all but "
             f"one), not {value!r}"
         )

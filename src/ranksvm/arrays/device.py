@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..lazy import cached_property
 from .names import DeviceName
 
@@ -45,7 +46,7 @@ class ArrayDevice:
         xp = compat.array_namespace(*arrays)
         devices = [compat.device(array) for array in arrays]
         if any(device != devices[0] for device in devices):
-            raise ValueError(
+            raise InputError(
                 "arrays must live on one device, not on "
                 + " and ".join(sorted({str(device) for device in devices}))
             )
@@ -71,7 +72,7 @@ class ArrayDevice:
         """
         named = DeviceName.parse(name)
         if named.library is None:
-            raise ValueError(
+            raise InputError(
                 f'the device must name a library, as "torch:{name}" does, not {name!r}'
             )
         xp = _namespace(named.library)

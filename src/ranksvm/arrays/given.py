@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.given import GivenPreferences
 from ..pairs.given_pairs import GivenPairs
 from ..pairs.queries import QueryGroups
@@ -142,9 +143,9 @@ class GivenArraySweep:
         self._pairs, self._device = pairs, pairs.device
         xp = self._device.xp
         if scores.shape[0] != pairs.n_rows:
-            raise ValueError(f"scores has {scores.shape[0]} rows where there are {pairs.n_rows}")
+            raise InputError(f"scores has {scores.shape[0]} rows where there are {pairs.n_rows}")
         if not bool(xp.all(xp.isfinite(scores))):
-            raise ValueError("scores must be finite")
+            raise InputError("scores must be finite")
         wanted = margin + pairs.margin
         with np.errstate(over="ignore", invalid="ignore"):
             z = pairs.ahead(scores)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..errors import InputError
 from .device import ArrayDevice
 from .libraries import name_of
 
@@ -33,7 +34,7 @@ def find_gpu(number: int = 0, libraries: Sequence[str] = ("torch", "cupy")) -> A
         except RuntimeError as error:
             found.append(str(error))
     if found:
-        raise ValueError(
+        raise InputError(
             f"no CUDA device: {'; '.join(found)}; see that the library was built for CUDA and that "
             'the driver runs, or use device="cpu"'
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..errors import InputError
+
 _GRAMMAR = re.compile(r"(?:(?:(numpy|torch):)?cpu|(?:(torch|cupy):)?cuda(?::(\d+))?)")
 
 
@@ -37,7 +39,7 @@ class DeviceName:
         """
         found = _GRAMMAR.fullmatch(name) if isinstance(name, str) else None
         if found is None:
-            raise ValueError(
+            raise InputError(
                 'device must be None, "cpu", "cuda", "cuda:N", or one of these of a library, such '
                 f'as "torch:cpu", "torch:cuda", "cupy:cuda:N" or "numpy:cpu", not {name!r}'
             )

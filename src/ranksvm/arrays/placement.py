@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import IN_TRAINING, occurring
 from .device import ArrayDevice
@@ -125,7 +126,7 @@ def device_of(X: Any) -> ArrayDevice:
     """
     device = ArrayDevice.of(csr_parts(X)[2] if is_sparse(X) else X)
     if str(device.device).startswith("mps"):
-        raise ValueError(
+        raise InputError(
             f"X is on {device.device}, which has no double precision; move it to the CPU or to a "
             'CUDA device, or use device="cpu"'
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from .layout import PairLayout
 from .partner_sums import partner_sums
 from .windows import Windows
@@ -60,7 +61,7 @@ class ArraySweep:
         self.layout, self._device = pairs, pairs.device
         self._margin, self._width = margin, width
         if loss == "smoothed_hinge" and not width > 0:
-            raise ValueError(f"the width of the smoothed hinge must be above 0, not {width}")
+            raise InputError(f"the width of the smoothed hinge must be above 0, not {width}")
         self._check_rows("scores", scores)
         xp = self._device.xp
         finite = xp.isfinite(scores)
@@ -89,7 +90,7 @@ class ArraySweep:
         terms["not_finite"] = xp.astype(~finite, self._device.float64)
         total = dict(zip(terms, self._device.totals(list(terms.values())), strict=True))
         if total["not_finite"]:
-            raise ValueError("scores must be finite")
+            raise InputError("scores must be finite")
         self.n_active = total["active"]
         self.balance_scores = total["balance"]
         self.magnitude = total["magnitude"]
@@ -168,7 +169,7 @@ class ArraySweep:
     def _check_rows(self, name: str, values: Any) -> None:
         n = self.layout.n_samples
         if values.shape[0] != n:
-            raise ValueError(f"{name} has {values.shape[0]} rows where there are {n}")
+            raise InputError(f"{name} has {values.shape[0]} rows where there are {n}")
 
     def _by_row(self, last: Any) -> Any:
         """Bring values from the last order to that of rows."""

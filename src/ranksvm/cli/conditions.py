@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from .options import Input
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ def l1_ratios(args: argparse.Namespace) -> list[float]:
     try:
         return [float(ratio) for ratio in text.split(",")]
     except ValueError:
-        raise ValueError(f"--l1-ratio must be a number from 0 to 1, not {text!r}") from None
+        raise InputError(f"--l1-ratio must be a number from 0 to 1, not {text!r}") from None
 
 
 def l1_ratio_of(args: argparse.Namespace) -> float:
     """Read --l1-ratio where there can be but one."""
     ratios = l1_ratios(args)
     if len(ratios) > 1:
-        raise ValueError(f"--l1-ratio must be one number, not {args.l1_ratio!r}; cv takes several")
+        raise InputError(f"--l1-ratio must be one number, not {args.l1_ratio!r}; cv takes several")
     return ratios[0]
 
 
@@ -72,7 +73,7 @@ def require_no_conditions(args: argparse.Namespace) -> None:
     """Refuse the options for a kernel, which has no weights of features."""
     for name in _OPTIONS:
         if getattr(args, name) not in (None, False):
-            raise ValueError(
+            raise InputError(
                 f"--{name.replace('_', '-')} is for the linear ranker, a kernel has no weights of "
                 "features: leave out one of the two"
             )

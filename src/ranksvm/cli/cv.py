@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .conditions import add_conditions, conditions_of, l1_ratios
 from .data import add_data, read_rows
 from .options import (
@@ -159,7 +160,7 @@ def _entrants(
         return entrants_of(variants_of(None, Cs, ratios), rows, None, parameters)
     for option in ("scale", "features"):
         if getattr(args, option) is not None:
-            raise ValueError(f"--auto tries several of each: leave out --{option}")
+            raise InputError(f"--auto tries several of each: leave out --{option}")
     return entrants_of(variants_of("auto", Cs, ratios), rows, data.X, parameters)
 
 
@@ -199,7 +200,7 @@ def _measured(args: argparse.Namespace) -> str:
     for option, name in others.items():
         if getattr(args, option) is not None:
             if args.metric != DEFAULT_SCORING:
-                raise ValueError(f"with --{option}, the {name} is measured: leave out --metric")
+                raise InputError(f"with --{option}, the {name} is measured: leave out --metric")
             return name
     return str(args.metric)
 
@@ -210,7 +211,7 @@ def _number_of_folds(args: argparse.Namespace) -> int | str:
         return "pairs"
     if not args.folds.isdecimal():
         hint = "; folds of pairs need --pairs" if args.folds == "pairs" else ""
-        raise ValueError(f"--folds must be a whole number, or pairs, not {args.folds!r}{hint}")
+        raise InputError(f"--folds must be a whole number, or pairs, not {args.folds!r}{hint}")
     return int(args.folds)
 
 
@@ -253,7 +254,7 @@ def _grid(text: str) -> int | list[float]:
     try:
         return int(text) if text.isdecimal() else [float(C) for C in text.split(",")]
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"--Cs must be numbers with commas between, or how many values to try, not {text!r}"
         ) from None
 

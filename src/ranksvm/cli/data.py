@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .options import Input, Output, say
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def reading_of(args: argparse.Namespace, model: Model | None = None, **given: An
     from ..threads import resolve_threads
 
     if args.columns is not None and args.drop is not None:
-        raise ValueError("--columns and --drop exclude each other: leave out one of them")
+        raise InputError("--columns and --drop exclude each other: leave out one of them")
     columns = TableColumns(
         args.label,
         args.qid,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .data import add_data, read_runs
 from .options import Input, Output, add_common, add_event, add_pairs, given_pairs_of
 
@@ -80,7 +81,7 @@ def _refuse(given: list[str], what: str) -> None:
     """Refuse options of metrics, which are for labels."""
     if given:
         option = given[0].replace("_", "-")
-        raise ValueError(f"{what}, of which there is no --{option}: leave out one of the two")
+        raise InputError(f"{what}, of which there is no --{option}: leave out one of the two")
 
 
 def _evaluate_pairs(args: argparse.Namespace) -> None:

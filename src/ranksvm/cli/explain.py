@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .data import add_data, read_rows
 from .options import Input, Output, add_common
 
@@ -58,7 +59,7 @@ def _explain(args: argparse.Namespace) -> None:
         check_picture(args.plot)
     for option in ("top", "rows"):
         if getattr(args, option) < 1:
-            raise ValueError(f"--{option} must be at least 1, not {getattr(args, option)}")
+            raise InputError(f"--{option} must be at least 1, not {getattr(args, option)}")
     model = load_model(args.model)
     rows = read_rows(args, model, comments=True, rank=False)
     chosen = _query(rows, args.query)
@@ -118,7 +119,7 @@ def _row_names(rows: FileRows, chosen: Any) -> list[str]:
 def _pair(pair: list[int], n_rows: int) -> tuple[int, int]:
     for number in pair:
         if not 1 <= number <= n_rows:
-            raise ValueError(
+            raise InputError(
                 f"--pair counts the rows of the query from 1 to {n_rows}, not {number}"
             )
     return pair[0] - 1, pair[1] - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from ..names import EXPORTS, MODEL_FORMS
 from .options import Input, Output
 
@@ -93,7 +94,7 @@ def _info(args: argparse.Namespace) -> None:
 
     if is_packed(args.model):
         if args.weights is not None:
-            raise ValueError(f"{args.model} holds packed data, which have no weights")
+            raise InputError(f"{args.model} holds packed data, which have no weights")
         _write_lines(_description_of_data(args.model))
         return
     if args.weights is not None:
@@ -235,7 +236,7 @@ def _export(args: argparse.Namespace) -> None:
 
     model = load_model_or_weights(args.source)
     if args.nonnegative and args.check is None:
-        raise ValueError("--nonnegative needs --check DATA, whose ranges bound the scores")
+        raise InputError("--nonnegative needs --check DATA, whose ranges bound the scores")
     rows = None if args.check is None else _rows_of(args, model)
     X = None if rows is None else widened(rows.X, model.n_features)
     export_model(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..names import (
     CENSORING_WEIGHTS,
     COUNTINGS,
@@ -51,7 +52,7 @@ def require_distinct_files(args: argparse.Namespace) -> None:
         [file for file in files if isinstance(file[1], Output)],
     )
     if found is not None:
-        raise ValueError(f"{found[0]} would overwrite {found[1]}: name another file")
+        raise InputError(f"{found[0]} would overwrite {found[1]}: name another file")
 
 
 def _title(parser: argparse.ArgumentParser, name: str) -> str:
@@ -230,10 +231,10 @@ def preferences_of(
     if args.event is None:
         for option, value in [("--ipcw", args.ipcw != "none"), ("--tau", args.tau is not None)]:
             if value:
-                raise ValueError(f"{option} is for times of events: give --event, too")
+                raise InputError(f"{option} is for times of events: give --event, too")
         return None
     if args.pair_weight != "none":
-        raise ValueError("times of events have no gaps to weigh pairs by: leave out --pair-weight")
+        raise InputError("times of events have no gaps to weigh pairs by: leave out --pair-weight")
     from ..jobs.survival import survival_of
 
     ipcw = None if args.ipcw == "none" else args.ipcw
@@ -246,9 +247,9 @@ def given_pairs_of(args: argparse.Namespace, rows: FileRows) -> GivenPreferences
     for option in ("event", "pair_weight"):
         if getattr(args, option, None) not in (None, "none"):
             name = option.replace("_", "-")
-            raise ValueError(f"pairs that are given have no labels: leave out --{name} or --pairs")
+            raise InputError(f"pairs that are given have no labels: leave out --{name} or --pairs")
     if rows.cost is not None:
-        raise ValueError(
+        raise InputError(
             f"{rows.name} has weights of rows (cost:), but pairs that are given have weights of "
             "their own, in the third column: leave out one of the two"
         )
@@ -268,7 +269,7 @@ def kernel_of(args: argparse.Namespace) -> Kernel | None:
     if args.kernel not in KERNELS:
         from ..files.sections import did_you_mean
 
-        raise ValueError(
+        raise InputError(
             f"--kernel must be one of {', '.join(KERNELS)}, not {args.kernel!r}"
             f"{did_you_mean(args.kernel, KERNELS)}"
         )
@@ -277,7 +278,7 @@ def kernel_of(args: argparse.Namespace) -> Kernel | None:
     for name in given:
         if name not in KERNELS[args.kernel]:
             having = ", ".join(kernel for kernel, names in KERNELS.items() if name in names)
-            raise ValueError(
+            raise InputError(
                 f"the kernel {args.kernel} has no {name}: leave out --{name}, or take one of the "
                 f"kernels {having}"
             )

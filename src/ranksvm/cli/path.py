@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from ..names import SCALES
 from .data import add_data, read_others, read_rows
 from .options import Input, Output, add_common, add_force, add_kernel, kernel_of, say
@@ -93,7 +94,7 @@ def _path(args: argparse.Namespace) -> None:
     rows = read_rows(args)
     validation = read_others(args, args.validation, rows) if args.validation else None
     if rows.cost is not None:
-        raise ValueError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
+        raise InputError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
     maps = scaling_of(rows, args.scale, args.max_memory)
     X = mapped(rows.X, rows.qid, maps, args.max_memory)
     path = regularization_path(

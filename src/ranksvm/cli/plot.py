@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .data import add_columns, add_data, read_rows, read_runs
 from .options import Input, Output, add_common
 
@@ -282,7 +283,7 @@ def _check_out(out: str) -> None:
     from ..plots import check_picture
 
     if out != "-" and not os.path.splitext(out)[1]:
-        raise ValueError(
+        raise InputError(
             f"cannot draw {out}: the name of the picture must end in .png, .svg, .pdf or the like"
         )
     check_picture(out)

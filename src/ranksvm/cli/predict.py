@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .data import add_data, read_rows, stream_rows
 from .options import Input, Output, add_common, add_force
 
@@ -59,7 +60,7 @@ def _predict(args: argparse.Namespace) -> None:
     from ..files.replacing import SCORES, check_replaceable
 
     if args.top is not None and args.top < 1:
-        raise ValueError(f"--top must be at least 1, not {args.top}")
+        raise InputError(f"--top must be at least 1, not {args.top}")
     check_replaceable(args.scores, SCORES, args.force)
     model = load_model(args.model)
     try:
@@ -107,7 +108,7 @@ def _scored(args: argparse.Namespace, model: Model, parts: Iterator[FileRows]) -
         docids = rows.docids
         if args.trec and (rows.qid is None or docids is None):
             missing = "qids" if rows.qid is None else "a '#docid = ...' in every row"
-            raise ValueError(
+            raise InputError(
                 f"{rows.name} lacks {missing}, which a TREC run needs; leave out --trec"
             )
         yield Scored(rows.qid, docids, predict(model, rows, threads))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..errors import InputError
 from .conditions import add_conditions, conditions_of, l1_ratio_of, require_no_conditions
 from .data import add_data, read_others, read_rows, settle_files
 from .options import (
@@ -149,7 +150,7 @@ def _train(args: argparse.Namespace) -> None:
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
     if kernel is not None and args.device != "cpu":
-        raise ValueError(f"kernels are computed on the CPU: leave out --device {args.device}")
+        raise InputError(f"kernels are computed on the CPU: leave out --device {args.device}")
     if kernel is not None:
         _require_linear(args)
         require_no_conditions(args)
@@ -219,7 +220,7 @@ def _require_linear(args: argparse.Namespace) -> None:
     if args.scale in ("quantile", "query"):
         option = f"--scale {args.scale}"
     if option is not None:
-        raise ValueError(
+        raise InputError(
             f"{option} is for the linear ranker: leave out --kernel; --features nystroem has a "
             "kernel at linear cost"
         )

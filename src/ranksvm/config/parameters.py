@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from ..files.quoting import shown
 from ..files.sections import Entry, did_you_mean
 from ..files.source import DataError
@@ -43,13 +44,13 @@ class Settings:
 
 def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
-        raise ValueError("a number")
+        raise InputError("a number")
     return float(text)
 
 
 def _count(text: str) -> int:
     if not re.fullmatch(r"[+-]?\d{1,18}", text):
-        raise ValueError("a whole number")
+        raise InputError("a whole number")
     return int(text)
 
 
@@ -60,7 +61,7 @@ def _truth(text: str) -> bool:
 def _one_of(*names: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
+            raise InputError(f"one of {', '.join(names)}")
         return text
 
     return read
@@ -158,7 +159,7 @@ def _value(entry: Entry, name: str) -> Any:
         ) from None
     try:
         if attribute in ("regparam", "max_memory") and not (value > 0 and 0 < 1 / value < math.inf):
-            raise ValueError(f"{attribute} must be finite and greater than 0, not {value!r}")
+            raise InputError(f"{attribute} must be finite and greater than 0, not {value!r}")
         if attribute == "regparam":
             return 1 / value
         if attribute == "l1_ratio":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..errors import InputError
 from ..files.quoting import shown
 from ..files.source import DataError
 from .folder import NewFolder
@@ -122,7 +123,7 @@ def _check_header(file: Any, path: str, dtype: np.dtype[Any], shape: tuple[int, 
     try:
         version = np.lib.format.read_magic(file)
         if version != (1, 0):
-            raise ValueError(f"version {version} of the format is not read")
+            raise InputError(f"version {version} of the format is not read")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found, fortran, of_type = np.lib.format.read_array_header_1_0(file)

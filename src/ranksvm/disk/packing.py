@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..errors import InputError
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_column
 from .arrays import GrowingArray, write_array
@@ -89,21 +90,21 @@ def _packed(blocks: Iterable[Any], folder: NewFolder, dtype: DTypeLike | None) -
             packer = Packer(folder, np.dtype(X.dtype if dtype is None else dtype), zero_based=True)
             width = X.shape[1]
         if X.shape[1] != width:
-            raise ValueError(f"{where} has {X.shape[1]} features, but block 0 has {width}")
+            raise InputError(f"{where} has {X.shape[1]} features, but block 0 has {width}")
         packer.append(_finite(X, packer.dtype, where), width, y, ids, weight)
     if packer is None:
-        raise ValueError("there are no blocks of rows to pack")
+        raise InputError("there are no blocks of rows to pack")
     return packer
 
 
 def _parts(block: Any, where: str) -> tuple[Any, Vector, Any, Vector | None]:
     """Return features, labels, runs of query ids or None, and weights or None."""
     if not isinstance(block, tuple | list) or not 2 <= len(block) <= 4:
-        raise ValueError(f"{where} must be (X, y), (X, y, qid) or (X, y, qid, sample_weight)")
+        raise InputError(f"{where} must be (X, y), (X, y, qid) or (X, y, qid, sample_weight)")
     X, y, qid, weight = [*block, None, None][:4]
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
     if X.ndim != 2:
-        raise ValueError(f"the X of {where} must be a matrix, found shape {X.shape}")
+        raise InputError(f"the X of {where} must be a matrix, found shape {X.shape}")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     columns = [
@@ -113,7 +114,7 @@ def _parts(block: Any, where: str) -> tuple[Any, Vector, Any, Vector | None]:
     ]
     for values in columns:
         if len(values) != X.shape[0]:
-            raise ValueError(f"{where} has {X.shape[0]} rows, but y or weights of {len(values)}")
+            raise InputError(f"{where} has {X.shape[0]} rows, but y or weights of {len(values)}")
     ids = None if qid is None else runs_of(qid, X.shape[0], where)
     return X, columns[0], ids, columns[1] if len(columns) > 1 else None
 
@@ -136,7 +137,7 @@ def _finite(X: Any, dtype: np.dtype[Any], where: str) -> NDArray[Any] | SparseBl
         found = X.data[place[0]] if len(bad) else None
     if len(bad):
         row, column = bad[0].tolist()
-        raise ValueError(
+        raise InputError(
             f"{where}, row {row}, column {column}: X is {found}, which is no finite {dtype}; "
             "impute or drop such values before packing"
         )
@@ -164,7 +165,7 @@ class Packer:
 
     def __init__(self, folder: NewFolder, dtype: np.dtype[Any], zero_based: bool | None) -> None:
         if dtype not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be float64 or float32, not {dtype}")
+            raise InputError(f"dtype must be float64 or float32, not {dtype}")
         self.dtype = dtype
         self._folder = folder
         self._features = FeatureSpool(folder, dtype, zero_based)
@@ -190,7 +191,7 @@ class Packer:
         if len(labels) == 0:
             return
         if self._has_queries not in (None, ids is not None):
-            raise ValueError("either all rows have query ids, or none: some blocks lack them")
+            raise InputError("either all rows have query ids, or none: some blocks lack them")
         self._has_queries = ids is not None
         self._append_weights(weights, len(labels))
         self._features.append(features, width)
@@ -219,7 +220,7 @@ class Packer:
         n_rows = self.n_rows
         if n_rows == 0 or self._features.n_features == 0:
             lacking = "rows" if n_rows == 0 else "features"
-            raise ValueError(f"there are no {lacking} to pack")
+            raise InputError(f"there are no {lacking} to pack")
         runs = self._queries.runs()
         if not self._has_queries:
             runs = Runs(np.zeros(1, np.int64), np.array([n_rows]))
@@ -245,7 +246,7 @@ class Packer:
             sources=tuple(sources),
         )
         if feature_names is not None and len(feature_names) != meta.n_features:
-            raise ValueError(
+            raise InputError(
                 f"feature_names has {len(feature_names)} names for {meta.n_features} features"
             )
         _write_sums(self._folder, meta, n_threads)

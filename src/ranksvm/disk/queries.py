@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.queries import present_ids
 from .folder import NewFolder
 
@@ -132,7 +133,7 @@ def runs_of(qid: Any, n_rows: int, where: str) -> tuple[Ids, NDArray[np.int64]]:
     """
     ids = present_ids(qid, f"the qid of {where}")
     if len(ids) != n_rows:
-        raise ValueError(f"the qid of {where} has length {len(ids)}, but X has {n_rows} rows")
+        raise InputError(f"the qid of {where} has length {len(ids)}, but X has {n_rows} rows")
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))[: len(ids)]
     lengths = np.diff(starts, append=len(ids)).astype(np.int64)
     of_runs = ids[starts]
@@ -140,5 +141,5 @@ def runs_of(qid: Any, n_rows: int, where: str) -> tuple[Ids, NDArray[np.int64]]:
         return of_runs.astype(np.int64), lengths
     names = of_runs.tolist()
     if not all(isinstance(name, str) for name in names):
-        raise ValueError(f"the qid of {where} must hold whole numbers or texts, not {names[0]!r}")
+        raise InputError(f"the qid of {where} must hold whole numbers or texts, not {names[0]!r}")
     return names, lengths

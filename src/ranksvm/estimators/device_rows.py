@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from ..arrays.device import ArrayDevice
 from ..arrays.libraries import csr_parts, is_sparse, library_of
+from ..errors import InputError
 
 CHECKED_VALUES = 1 << 24  # at a time
 
@@ -33,17 +34,17 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         estimator was fitted with, or values that are complex, infinite or missing.
     """
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: X has shape {X.shape}")
+        raise InputError(f"Expected 2D array, got {X.ndim}D array instead: X has shape {X.shape}")
     for count, what in zip(X.shape, ("sample", "feature"), strict=True):
         if count == 0:
-            raise ValueError(f"Found array with 0 {what}(s) (shape={tuple(X.shape)})")
+            raise InputError(f"Found array with 0 {what}(s) (shape={tuple(X.shape)})")
     if library_of(X) == "torch":
         X = X.detach()
     values = csr_parts(X)[2] if is_sparse(X) else X
     device = ArrayDevice.of(values)
     xp = device.xp
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError("Complex data not supported")
+        raise InputError("Complex data not supported")
     if X.dtype not in (device.float32, device.float64):
         X = X.to(device.float64) if library_of(X) == "torch" else X.astype(device.float64)
     _refuse_infinite(values, xp)
@@ -54,7 +55,7 @@ def _refuse_infinite(values: Any, xp: Any) -> None:
     n_rows = max(CHECKED_VALUES * values.shape[0] // max(math.prod(values.shape), 1), 1)
     for first in range(0, values.shape[0], n_rows):
         if not bool(xp.all(xp.isfinite(values[first : first + n_rows]))):
-            raise ValueError(
+            raise InputError(
                 "Input X contains NaN or infinity; impute or drop these values before training"
             )
 

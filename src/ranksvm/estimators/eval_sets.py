@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import to_host
+from ..errors import InputError
 from ..linear.occurring import FeatureWeights
 from ..metrics import evaluate
 from ..metrics.conventions import Conventions
@@ -45,12 +46,12 @@ def eval_sets(
         sets = list(eval_set)
     for k, pair in enumerate(sets):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError(f"eval_set must list pairs (X, y); eval_set[{k}] is not one")
+            raise InputError(f"eval_set must list pairs (X, y); eval_set[{k}] is not one")
     if eval_qid is not None and eval_group is not None:
-        raise ValueError("queries are given twice, by eval_qid and eval_group: give one")
+        raise InputError("queries are given twice, by eval_qid and eval_group: give one")
     for name, queries in [("eval_qid", eval_qid), ("eval_group", eval_group)]:
         if queries is not None and len(queries) != len(sets):
-            raise ValueError(f"{name} has {len(queries)} members but eval_set has {len(sets)}")
+            raise InputError(f"{name} has {len(queries)} members but eval_set has {len(sets)}")
     if eval_group is not None:
         eval_qid = [
             ids_from_sizes(sizes, len(y), f"eval_group[{k}]")

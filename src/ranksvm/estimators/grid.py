@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from ..linear.condition_arguments import CONDITIONS, ConditionArguments
 from ..linear.design_matrix import DesignMatrix
 from ..linear.feature_names import FeatureNames
@@ -157,5 +158,5 @@ def _survival(
     if event is not None or time is not None or is_structured(y):
         return Survival.of(y, event, time)
     if ipcw is not None or tau is not None:
-        raise ValueError("ipcw and tau are for times of events: give these in place of y")
+        raise InputError("ipcw and tau are for times of events: give these in place of y")
     return None

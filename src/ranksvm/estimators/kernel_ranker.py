@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
+from ..errors import InputError
 from .ranker import Ranker
 
 Vector = NDArray[np.float64]
@@ -36,7 +37,7 @@ class KernelRanker(Ranker):
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"a precomputed kernel needs a square matrix in fit, with a row and a column for "
                 f"each training row; X has shape {X.shape}"
             )

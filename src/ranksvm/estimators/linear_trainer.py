@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..arrays.libraries import library_of
+from ..errors import InputError
 from ..linear.rounds import Judge, train
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
@@ -31,7 +32,7 @@ class LinearTrainer(LinearRanker):
         parameters = replace(self._parameters(self.C), conditions=conditions)
         w0 = getattr(self, "weights_", None) if self.warm_start else None
         if w0 is not None and w0.n_features != X.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
             )
         with unchanged(X):

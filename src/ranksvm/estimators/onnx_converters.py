@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+
 _OPSET = 18
 
 
@@ -58,7 +60,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
     ranker = operator.raw_operator
     if getattr(ranker, "maps_", ()):
-        raise ValueError(
+        raise InputError(
             "the chosen ranker maps features first: use export_model(ranker, path, 'onnx')"
         )
     weights = np.asarray(ranker.coef_, dtype=np.float64)

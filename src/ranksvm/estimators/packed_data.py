@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from ..arrays.matrix import ArrayMatrix
 from ..arrays.placement import design_matrix
 from ..disk.data import PackedData
+from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import IN_TRAINING
 
@@ -20,7 +21,7 @@ def require_alone(data: PackedData, **given: Any) -> None:
     """Refuse labels or query ids beside packed data, which have their own."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(f"{data.path} has its own labels and query ids: leave out {name}")
+            raise InputError(f"{data.path} has its own labels and query ids: leave out {name}")
 
 
 def check_packed(estimator: Any, data: PackedData, *, reset: bool) -> PackedData:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..arrays.libraries import to_host
+from ..errors import InputError
 from ..pairs.given import GivenPreferences, given_preferences
 
 # What takes the place of what, beside pairs.
@@ -40,7 +41,7 @@ class PairArguments(NamedTuple):
         """
         for name in ("pair_weights", "margins"):
             if self.pairs is None and getattr(self, name) is not None:
-                raise ValueError(f"{name} is for given pairs: give pairs, too, or leave it out")
+                raise InputError(f"{name} is for given pairs: give pairs, too, or leave it out")
         return self.pairs is not None
 
     def preferences(self, n_samples: int, qid: Any = None, **others: Any) -> GivenPreferences:
@@ -53,6 +54,6 @@ class PairArguments(NamedTuple):
         """
         for name, value in others.items():
             if value is not None:
-                raise ValueError(INSTEAD[name])
+                raise InputError(INSTEAD[name])
         pairs, weights, margins = map(to_host, self)
         return given_preferences(pairs, n_samples, weights, margins, qid)

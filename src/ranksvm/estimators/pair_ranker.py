@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import to_host
 from ..disk.data import PackedData
+from ..errors import InputError
 from ..metrics.pairs import given_accuracy
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
@@ -66,7 +67,7 @@ class PairRanker(Ranker):
             preferences = given.preferences(len(scores), y=y, sample_weight=sample_weight)
             return given_accuracy(preferences)(scores)
         if y is None:
-            raise ValueError("score needs labels y, or pairs")
+            raise InputError("score needs labels y, or pairs")
         ids = self._query_ids(X, qid)
         self._warn_of_one_query(ids, "score was given no qid")
         return self._score(X, y, ids, sample_weight)

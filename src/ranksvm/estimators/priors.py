@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ..arrays.libraries import to_host
+from ..errors import InputError
 from ..files.model import load_model
 from ..linear.condition_arguments import OfFeatures
 from ..linear.feature_names import FeatureNames
@@ -43,10 +44,10 @@ def the_one_prior(of_estimator: Any, of_fit: Any) -> Any:
         If both are, or an estimator is given to an estimator.
     """
     if isinstance(of_estimator, BaseEstimator):
-        raise ValueError(
+        raise InputError(
             "a fitted ranker is a prior for fit(X, y, prior=...): as a parameter of an estimator "
             "it would be cloned, and not be fitted any more"
         )
     if of_estimator is not None and of_fit is not None:
-        raise ValueError("prior is given twice, as a parameter and to fit: give one of the two")
+        raise InputError("prior is given twice, as a parameter and to fit: give one of the two")
     return of_estimator if of_fit is None else of_fit

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..errors import InputError
 from ..models.maps import QueryMap
 from ..pairs.queries import QueryGroups
 
@@ -91,7 +92,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "n_queries_")
         X = validate_data(self, X, reset=False, **_KINDS)
         if qid is None and self.n_queries_ > 1:
-            raise ValueError(
+            raise InputError(
                 f"the scaler was fitted to {self.n_queries_} queries, but transform was given no "
                 "qid: in a pipeline, enable metadata routing and give qid to predict"
             )

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..disk.data import PackedData
+from ..errors import InputError
 from ..linear.condition_arguments import OfFeatures
 from ..linear.design_matrix import DesignMatrix
 from ..pairs.given import AnyPreferences, GivenPreferences
@@ -254,5 +255,5 @@ n_threads, qid
         assert isinstance(preferences, Preferences)
         if by_pairs or groups is not None:
             what = "cv='pairs'" if by_pairs else "groups"
-            raise ValueError(f"{what} is for given pairs; labelled rows are dealt out by qid")
+            raise InputError(f"{what} is for given pairs; labelled rows are dealt out by qid")
         return TrainingRows(X, preferences)

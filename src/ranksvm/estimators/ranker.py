@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..arrays.libraries import to_host
+from ..errors import InputError
 from ..linear.features import numeric_features
 from ..models import Model
 from ..pairs.columns import finite_column, finite_numbers
@@ -76,7 +77,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y, scores, ids, sample_weight = map(to_host, (y, self._scores(X, ids), ids, sample_weight))
         labels = finite_column(y, "y")
         if len(labels) != len(scores):
-            raise ValueError(f"y has length {len(labels)} but X has {len(scores)} rows")
+            raise InputError(f"y has length {len(labels)} but X has {len(scores)} rows")
         measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
         return measure(scores)
 
@@ -133,7 +134,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Return the features, the query ids or None, and the column that these were."""
         qid = to_host(qid)
         if not (self.qid is None or isinstance(self.qid, str)):
-            raise ValueError(
+            raise InputError(
                 f"{type(self).__name__}(qid=...) takes the name of a column of a data frame, not a "
                 f"{type(self.qid).__name__}; give ids as an array by fit(X, y, qid=ids)"
             )
@@ -143,7 +144,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             if value is not None
         ]
         if len(given) > 1:
-            raise ValueError(f"queries are given twice, by {given[0]} and {given[1]}: give one")
+            raise InputError(f"queries are given twice, by {given[0]} and {given[1]}: give one")
         if not given:
             warn_of_query_column(X)
         column = qid if isinstance(qid, str) else self.qid

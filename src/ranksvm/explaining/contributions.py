@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from ..models.columns import columns_of
 from ..models.effects import contributions, split_at_queries
@@ -163,7 +164,7 @@ def explain_pair(model: Any, first: Any, second: Any) -> Contributions:
     """
     ranker = additive_model(model)
     if ranker.needs_queries:
-        raise ValueError(
+        raise InputError(
             "the model maps features within queries, which two rows do not tell: explain all rows "
             "of the query, and take the pair of these"
         )
@@ -178,7 +179,7 @@ def _one_row(row: Any) -> Any:
     if not hasattr(row, "shape") or len(row.shape) == 1:
         row = np.asarray(row, dtype=np.float64)[np.newaxis]
     if row.shape[0] != 1:
-        raise ValueError(f"a pair is of two rows, but {row.shape[0]} were given in place of one")
+        raise InputError(f"a pair is of two rows, but {row.shape[0]} were given in place of one")
     return row
 
 
@@ -192,7 +193,7 @@ def additive_model(model: Any) -> LinearModel:
     """
     ranker = model_of(model)
     if isinstance(ranker, KernelModel):
-        raise ValueError(
+        raise InputError(
             f"the scores are no sum of what each feature adds: the model ranks by the kernel "
             f"{ranker.kernel}"
         )
@@ -203,10 +204,10 @@ def feature_scores(model: LinearModel, X: Any, qid: ArrayLike | None) -> Matrix:
     """Return what each feature adds to the score of each row, of shape (n_samples, n_features)."""
     first, rest = split_at_queries(model)
     if model.needs_queries and qid is None:
-        raise ValueError("the model maps features within queries: give qid, the query of each row")
+        raise InputError("the model maps features within queries: give qid, the query of each row")
     rows = two_dimensional(columns_of(X, model.feature_names)).astype(np.float64, copy=False)
     if rows.shape[1] != model.n_features:
-        raise ValueError(f"X has {rows.shape[1]} features but the model has {model.n_features}")
+        raise InputError(f"X has {rows.shape[1]} features but the model has {model.n_features}")
     n_rows, n_features = rows.shape
     require_room(n_rows, n_features, "what the features add", MAX_MEMORY)
     return contributions(rest, first.mapped(rows, qid))

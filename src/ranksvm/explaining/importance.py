@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..metrics import parse_metric
 from ..metrics.evaluation import measure
 from ..pairs.queries import QueryGroups
@@ -114,12 +115,12 @@ def feature_importance(
         features.
     """
     if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        raise InputError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        raise InputError(f"confidence must lie between 0 and 1, not {confidence!r}")
     parse_metric(metric)
     if metric.endswith("_pooled"):
-        raise ValueError(f"the metric {metric} is one of all queries together, not of each")
+        raise InputError(f"the metric {metric} is one of all queries together, not of each")
     ranker = additive_model(model)
     added = feature_scores(ranker, X, qid)
     generator = np.random.default_rng(seed)

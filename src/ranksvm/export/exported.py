@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..models import LinearModel
 from ..models.from_estimators import scaled_model_of
 from ..models.kernel import KernelModel
@@ -30,7 +31,7 @@ NONNEGATIVE = "nonnegative"
 _MOST_SHOWN = 10
 
 
-class Unexportable(ValueError):
+class Unexportable(InputError):
     """A model that an engine cannot serve; the message says why, and what to do."""
 
 
@@ -99,7 +100,7 @@ class Exported:
             If it is none that can be, or names are missing.
         """
         if scaling not in SCALINGS:
-            raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
+            raise InputError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
         model, normalizer = scaled_model_of(ranker, folds=scaling == FOLD)
         if isinstance(model, KernelModel):
             raise Unexportable(
@@ -212,7 +213,7 @@ def _names(
     if given is not None and not isinstance(given, Mapping):
         given = list(given)
         if len(given) != model.n_features:
-            raise ValueError(
+            raise InputError(
                 f"feature_names has {len(given)} names but the model has {model.n_features} "
                 "features"
             )
@@ -227,7 +228,7 @@ def _names(
         return [str(name) for name in names]
     missing = [name for name in names if name not in given]
     if missing:
-        raise ValueError(f"feature_names has nothing for {_listed(missing)}")
+        raise InputError(f"feature_names has nothing for {_listed(missing)}")
     return [str(given[name]) for name in names]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..files.atomic import open_output
 from ..names import EXPORTS
 from .engines import elasticsearch, ranklib, solr, vespa
@@ -91,7 +92,7 @@ def export_model(
         If the file cannot be written.
     """
     if to not in EXPORTS:
-        raise ValueError(f"to must be one of {', '.join(EXPORTS)}, not {to!r}")
+        raise InputError(f"to must be one of {', '.join(EXPORTS)}, not {to!r}")
     made = Exported.of(
         model,
         _TITLES[to],
@@ -109,11 +110,11 @@ def export_model(
 
 def _with_offset(made: Exported, to: str, offset: str, X: Any, feature: str) -> Exported:
     if offset != NONNEGATIVE:
-        raise ValueError(f"offset must be None or {NONNEGATIVE!r}, not {offset!r}")
+        raise InputError(f"offset must be None or {NONNEGATIVE!r}, not {offset!r}")
     if to not in _WITH_OFFSET:
         raise Unexportable(f"{made.target} allows negative scores: leave out offset")
     if X is None:
-        raise ValueError(
+        raise InputError(
             "offset='nonnegative' needs X, rows whose ranges bound the scores: without ranges, a "
             "score may be as low as it likes"
         )

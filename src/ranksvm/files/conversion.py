@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
+from ..errors import InputError
 from ..models import LinearModel, Model
 from ..models.from_estimators import require_weights
 from ..names import MODEL_FORMS
@@ -64,7 +65,7 @@ def convert_model(
     if form not in MODEL_FORMS:
         name = os.fsdecode(target)
         fault = f"the name {name!r} does not tell" if to is None else f"{to!r} is not"
-        raise ValueError(
+        raise InputError(
             f"{fault} a form to write: say --to, or to=, one of {', '.join(MODEL_FORMS)}"
         )
     model = load_model_or_weights(source)
@@ -75,7 +76,7 @@ def convert_model(
         require_weights(model, os.fsdecode(source))
         _SAVE_WEIGHTS[form](model, target)
     else:
-        raise ValueError(
+        raise InputError(
             f"{form} files hold weights of features, but {os.fsdecode(source)} ranks by the kernel "
             f"{model.kernel}: write it as json or safetensors"
         )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..models.maps import MAPS, FeatureMap
 from .fields import is_finite
 from .quoting import shown
@@ -34,7 +35,7 @@ def check(maps: Sequence[FeatureMap]) -> None:
     for number, one in enumerate(maps, 1):
         for key, values in one.arrays().items():
             if not np.isfinite(values).all():
-                raise ValueError(f"the {key} of map {number}, {one.name}, must be finite")
+                raise InputError(f"the {key} of map {number}, {one.name}, must be finite")
 
 
 def to_json_parts(maps: Sequence[FeatureMap]) -> list[dict[str, Any]]:

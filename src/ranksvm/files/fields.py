@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from .quoting import shown
 from .source import DataError
 
@@ -16,10 +17,10 @@ _MAX_DIGITS = 10  # of a feature number
 def check_names(names: list[str] | None, n_features: int, what: str) -> None:
     """Refuse to save names that could not be loaded; `what` says what there is one of for each."""
     if names and len(names) != n_features:
-        raise ValueError(f"the model has {n_features} {what} but {len(names)} feature names")
+        raise InputError(f"the model has {n_features} {what} but {len(names)} feature names")
     if names and len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
-        raise ValueError(f"two features of the model have the name {shown(twice)}: rename one")
+        raise InputError(f"two features of the model have the name {shown(twice)}: rename one")
 
 
 def check_fields(content: dict[str, Any], name: str) -> None:

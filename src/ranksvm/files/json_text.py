@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from .quoting import shown
 from .source import DataError
 
@@ -43,7 +44,7 @@ def to_json_rows(content: dict[str, Any]) -> str:
 
 def _plain(value: Any, levels: int) -> Any:
     if levels < 0:
-        raise ValueError("what a model file holds must not be nested so deeply")
+        raise InputError("what a model file holds must not be nested so deeply")
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
@@ -54,7 +55,7 @@ def _plain(value: Any, levels: int) -> Any:
         return None
     if value is None or isinstance(value, str | int | float):
         return value
-    raise ValueError(f"a model file holds numbers and texts, and no {type(value).__name__}")
+    raise InputError(f"a model file holds numbers and texts, and no {type(value).__name__}")
 
 
 def from_json(place: str, text: bytes) -> Any:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..models.kernel import KernelModel
 from ..names import KERNELS
 from .fields import Features, check_fields, check_names, facts, is_finite
@@ -63,18 +64,18 @@ def check(model: KernelModel) -> None:
     name = model.kernel.kernel
     if not isinstance(name, str) or name not in KERNELS:
         why = "it is a function" if callable(name) else "there are no rows to take values with"
-        raise ValueError(
+        raise InputError(
             f"a model file cannot hold the kernel {model.kernel}: {why}; pickle the model, or use "
             f"one of {', '.join(KERNELS)}"
         )
     n_support, n_features = model.support_vectors.shape
     if n_support < 1 or np.shape(model.dual_coef) != (n_support,):
-        raise ValueError(
+        raise InputError(
             f"the model has {n_support} support vectors but dual coefficients of shape "
             f"{np.shape(model.dual_coef)}"
         )
     if model.scale is not None and np.shape(model.scale) != (n_features,):
-        raise ValueError(
+        raise InputError(
             f"the model has {n_features} features but a scale of shape {np.shape(model.scale)}"
         )
     vectors = model.support_vectors
@@ -84,7 +85,7 @@ def check(model: KernelModel) -> None:
         ("scale", 0.0 if model.scale is None else model.scale),
     ]:
         if not np.isfinite(numbers).all():
-            raise ValueError(f"the {what} of the model must be finite")
+            raise InputError(f"the {what} of the model must be finite")
     check_names(model.feature_names, n_features, "features")
 
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.occurring import Columns, FeatureWeights
 from ..models.linear import LinearModel
 from ..models.maps import FeatureMap
@@ -52,7 +53,7 @@ def check(model: LinearModel) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         k = model.weights.columns.feature(bad[0])
-        raise ValueError(f"the weight of feature {k + 1} is {values[bad[0]]}, not finite")
+        raise InputError(f"the weight of feature {k + 1} is {values[bad[0]]}, not finite")
     feature_maps.check(model.maps)
     check_names(model.feature_names, model.n_features, "features" if model.maps else "weights")
 

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from .json_text import from_json, to_json
 from .quoting import shown
 from .source import DataError
@@ -65,7 +66,7 @@ def write_safetensors(
     header = to_json(content).encode()
     header += b" " * (-len(header) % 8)  # readers map the tensors, which must be aligned
     if len(header) > _MAX_HEADER:
-        raise ValueError(
+        raise InputError(
             f"the names and parameters of this model take {len(header)} bytes, more than a "
             f"safetensors file holds ({_MAX_HEADER}): save it as JSON"
         )

@@ -17,6 +17,8 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+
 StrPath = str | os.PathLike[str]
 
 _COMPRESSION_MODULES = {
@@ -32,7 +34,7 @@ _PACKED_BYTES = 1 << 18
 _NOTHING = np.empty(0, dtype=np.uint8)
 
 
-class DataError(ValueError):
+class DataError(InputError):
     """Data that cannot be read; the message says where and why in a whole sentence."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..threads import resolve_threads
 from .rows import CsrArrays, FileRows
 from .source import DataError, StrPath, open_blocks
@@ -131,7 +132,7 @@ def read_rows(
         If the file cannot be opened, holds no rows, or is not in this format.
     """
     if zero_based not in (True, False, "auto"):
-        raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
+        raise InputError(f'zero_based must be True, False or "auto", not {zero_based!r}')
     base = None if zero_based == "auto" else bool(zero_based)
     threads = resolve_threads(n_threads)
     reader = _reader(line_format, base, comments, n_features, dtype, threads)
@@ -213,7 +214,7 @@ def _reader(
 ) -> Any:
     """Return a reader of the core."""
     if np.dtype(dtype) not in _READERS:
-        raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
+        raise InputError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
     reader = _READERS[np.dtype(dtype)]
     return reader(line_format, zero_based, comments, n_features, n_threads, _CHUNK_BYTES)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from ..pairs.columns import finite_column
 from ..pairs.queries import present_ids
@@ -65,7 +66,7 @@ def dump_svmlight(
         comments=None if comments is None else _encoded_comments(comments, X.shape[0]),
     )
     if columns.cost is not None and columns.cost.min(initial=0.0) < 0:
-        raise ValueError(f"cost must not be negative, found {columns.cost.min()}")
+        raise InputError(f"cost must not be negative, found {columns.cost.min()}")
     with open_output(path) as file:
         for text in format_rows(X, columns, zero_based):
             file.write(text)
@@ -92,7 +93,7 @@ def format_rows(X: Any, columns: Columns, zero_based: bool) -> Iterator[bytes]:
         block = csr_matrix(X[rows], copy=True)
         block.sum_duplicates()
         if not np.isfinite(block.data).all():
-            raise ValueError("X holds values that are not finite; the format has no word for them")
+            raise InputError("X holds values that are not finite; the format has no word for them")
         yield _core.format_svmlight(
             columns.labels[rows],
             block.indptr.astype(np.int64),
@@ -109,13 +110,13 @@ def _column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
     """Return numbers as a column of n_rows finite ones."""
     column = finite_column(values, name)
     if len(column) != n_rows:
-        raise ValueError(f"{name} has length {len(column)} but X has {n_rows} rows")
+        raise InputError(f"{name} has length {len(column)} but X has {n_rows} rows")
     return column
 
 
 def _encoded(values: Sequence[Any], name: str, n_rows: int) -> list[bytes]:
     if len(values) != n_rows:
-        raise ValueError(f"{name} has length {len(values)} but X has {n_rows} rows")
+        raise InputError(f"{name} has length {len(values)} but X has {n_rows} rows")
     return [str(value).encode("utf-8", "surrogateescape") for value in values]
 
 
@@ -124,7 +125,7 @@ def encode_qid(qid: ArrayLike, n_rows: int) -> list[bytes]:
     encoded = _encoded(present_ids(qid).tolist(), "qid", n_rows)
     for row, token in enumerate(encoded):
         if _UNFIT_FOR_QID.search(token):
-            raise ValueError(
+            raise InputError(
                 f"qid of row {row} must be a word without white space and '#', "
                 f"found {token.decode(errors='replace')!r}"
             )
@@ -135,5 +136,5 @@ def _encoded_comments(comments: Sequence[str], n_rows: int) -> list[bytes]:
     encoded = _encoded(comments, "comments", n_rows)
     for row, comment in enumerate(encoded):
         if b"\n" in comment:
-            raise ValueError(f"the comment of row {row} must be one line, found {comment!r}")
+            raise InputError(f"the comment of row {row} must be one line, found {comment!r}")
     return encoded

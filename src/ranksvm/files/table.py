@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from .atomic import atomic_write, check_output
 
 Columns = Mapping[str, NDArray[Any]]
@@ -29,7 +30,7 @@ def check_table(path: str | os.PathLike[str]) -> None:
     """
     check_output(path)
     if not os.fspath(path).lower().endswith((".csv", ".json")):
-        raise ValueError(f"cannot write {os.fspath(path)}: a table must end in .csv or .json")
+        raise InputError(f"cannot write {os.fspath(path)}: a table must end in .csv or .json")
 
 
 def save_table(columns: Columns, path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from ..pairs.columns import finite_column
 from ..pairs.queries import present_ids
 from .atomic import open_output
@@ -93,11 +94,11 @@ def _ranking(
 def _words(name: str, values: Sequence[Any], n_rows: int) -> list[bytes]:
     """Return words as bytes, which trec_eval compares; those that are no UTF-8 as they were."""
     if len(values) != n_rows:
-        raise ValueError(f"there are {n_rows} scores but {len(values)} values of {name}")
+        raise InputError(f"there are {n_rows} scores but {len(values)} values of {name}")
     words = [str(value) for value in values]
     for row, word in enumerate(words, 1):
         if not _WORD.fullmatch(word):
-            raise ValueError(
+            raise InputError(
                 f"the {name} {shown(word)} of row {row} must be one word: blanks separate columns"
             )
     return [word.encode("utf-8", "surrogateescape") for word in words]
@@ -107,5 +108,5 @@ def _require_distinct(query: bytes, documents: list[bytes]) -> None:
     seen = set()
     for document in documents:
         if document in seen:
-            raise ValueError(f"query {shown(query)} has the document {shown(document)} twice")
+            raise InputError(f"query {shown(query)} has the document {shown(document)} twice")
         seen.add(document)

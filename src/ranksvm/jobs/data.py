@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..disk.folder import packed_among
 from ..disk.rows import open_rows
+from ..errors import InputError
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
 from ..files.rows import FileRows
@@ -388,5 +389,5 @@ def load_table(
 
 def _is_single(dtype: DTypeLike) -> bool:
     if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
+        raise InputError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
     return bool(np.dtype(dtype) == np.float32)

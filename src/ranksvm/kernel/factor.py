@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.rounding import relative_rounding
 from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
@@ -290,7 +291,7 @@ class KernelFactor:
         n = len(self.remainder)
         needed = self.n_bytes(n, rank)
         if needed > self.max_memory:
-            raise ValueError(
+            raise InputError(
                 f"the kernel's factor has a rank of {len(self.pivots):,} and needs a larger one "
                 f"for {n:,} rows, which would take {needed / 1e9:.3g} GB, more than "
                 f"max_memory={self.max_memory / 1e9:.3g} GB; use fewer rows, raise tol or "

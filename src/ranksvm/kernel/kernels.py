@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.parameters import require_number
 from ..threads import map_in_order
 
@@ -59,9 +60,9 @@ class Kernel:
             require_number("gamma", self.gamma, positive=True)
         require_number("degree", self.degree, positive=True)
         if not np.isfinite(self.coef0):
-            raise ValueError(f"coef0 must be finite, not {self.coef0!r}")
+            raise InputError(f"coef0 must be finite, not {self.coef0!r}")
         if not callable(self.kernel) and self.kernel not in _names():
-            raise ValueError(
+            raise InputError(
                 f"kernel must be a function or one of {', '.join(map(repr, _names()))}, not "
                 f"{self.kernel!r}"
             )
@@ -94,7 +95,7 @@ class Kernel:
             K = _as_matrix(self._values(X, X_train))
         shape = (X.shape[0], X_train.shape[0])
         if K.shape != shape:
-            raise ValueError(
+            raise InputError(
                 f"the kernel {self} of {shape[0]} rows with {shape[1]} must be a matrix of shape "
                 f"{shape}, not {K.shape}"
             )
@@ -148,7 +149,7 @@ class Kernel:
         n = X.shape[0]
         needed = 2 * 8.0 * n * n  # the matrix and what it takes to check it
         if needed > max_memory:
-            raise ValueError(
+            raise InputError(
                 f"the kernel matrix of {n:,} rows takes {needed / 1e9:.3g} GB with its checks, "
                 f"more than max_memory={max_memory / 1e9:.3g} GB; use fewer rows, raise "
                 "max_memory, or approximate the kernel: RankSVM on the features of "
@@ -202,7 +203,7 @@ def _require_finite(K: Matrix, kernel: Kernel) -> None:
     bad = np.argwhere(~np.isfinite(K))
     if len(bad):
         i, j = bad[0]
-        raise ValueError(f"the kernel {kernel} must be finite; rows {i} and {j} have {K[i, j]}")
+        raise InputError(f"the kernel {kernel} must be finite; rows {i} and {j} have {K[i, j]}")
 
 
 def _require_symmetric(K: Matrix, kernel: Kernel, scale: float) -> None:
@@ -212,7 +213,7 @@ def _require_symmetric(K: Matrix, kernel: Kernel, scale: float) -> None:
         if np.max(asymmetry) > _ROUNDING * scale:
             i, j = np.unravel_index(np.argmax(asymmetry), asymmetry.shape)
             i += start
-            raise ValueError(
+            raise InputError(
                 f"the kernel {kernel} is not symmetric: rows {i} and {j} have {K[i, j]:g}, but "
                 f"rows {j} and {i} have {K[j, i]:g}"
             )
@@ -238,7 +239,7 @@ def _require_semidefinite(K: Matrix, kernel: Kernel, scale: float) -> None:
         return
     least = scipy.linalg.eigh(K, subset_by_index=[0, 0], eigvals_only=True)[0]
     if least < -lift:
-        raise ValueError(
+        raise InputError(
             f"the kernel {kernel} is not positive semidefinite for these rows: once centred, its "
             f"matrix has the eigenvalue {least:g}; use another kernel, or other parameters"
         )

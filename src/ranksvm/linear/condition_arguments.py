@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.columns import real_numbers
 from .conditions import Conditions, require_ratio, require_truth, simplest
 from .feature_names import FeatureNames
@@ -81,7 +82,7 @@ def _of_features(
     else:
         found = real_numbers(values, name)
         if found.shape != (features.n_features,):
-            raise ValueError(
+            raise InputError(
                 f"{name} must have a number for each of the {features.n_features} features, not "
                 f"the shape {found.shape}"
             )
@@ -92,7 +93,7 @@ def _column(name: str, feature: Any, features: FeatureNames) -> int:
     try:
         return features.column(feature)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
 def _is_single(value: Any) -> bool:
@@ -101,7 +102,7 @@ def _is_single(value: Any) -> bool:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not _is_single(value):
-        raise ValueError(f"{name} must be a number, not {value!r}")
+        raise InputError(f"{name} must be a number, not {value!r}")
     return float(real_numbers(value, name))
 
 
@@ -112,7 +113,7 @@ def _require(
     bad = np.flatnonzero(~np.asarray(good))
     if len(bad):
         of = f" of {features.title(int(bad[0]))}" if np.ndim(values) else ""
-        raise ValueError(f"{name}{of} must be {what}, not {np.ravel(values)[bad[0]]:g}")
+        raise InputError(f"{name}{of} must be {what}, not {np.ravel(values)[bad[0]]:g}")
 
 
 def _require_bounds(lower: float | Vector, upper: float | Vector, features: FeatureNames) -> None:
@@ -125,7 +126,7 @@ def _require_bounds(lower: float | Vector, upper: float | Vector, features: Feat
         k = int(np.argmax(apart))
         low, high = (np.broadcast_to(bound, apart.shape)[k] for bound in (lower, upper))
         what = f"the weight of {features.title(k)}" if len(apart) > 1 else "weights"
-        raise ValueError(
+        raise InputError(
             f"lower_bounds and upper_bounds contradict each other: {what} cannot be at least "
             f"{low:g} and at most {high:g}"
         )
@@ -137,7 +138,7 @@ def _require_penalty(conditions: Conditions, features: FeatureNames) -> None:
     grows = np.atleast_1d((np.asarray(conditions.penalty_weights) == 0) & ~bounded)
     if grows.any():
         of = f" of {features.title(int(np.argmax(grows)))}" if len(grows) > 1 else ""
-        raise ValueError(
+        raise InputError(
             f"penalty_weights{of} may be 0 only between finite bounds, without which nothing keeps "
             "the weight from growing: give lower_bounds and upper_bounds, or a penalty"
         )

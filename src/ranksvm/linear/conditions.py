@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from .feature_names import FeatureNames
 from .occurring import Columns, FeatureWeights
 from .penalties import SQUARED_NORM, ElasticNet, Penalty
@@ -76,7 +77,7 @@ class Conditions:
                 found[known] /= factors
             too_large = np.flatnonzero(np.isinf(found) & np.isfinite(values))
             if len(too_large):
-                raise ValueError(
+                raise InputError(
                     f"a bound or the prior of feature {too_large[0]} is too large for its scale: "
                     "divided by that, it is beyond float64"
                 )
@@ -115,7 +116,7 @@ class Conditions:
             k, of = int(bad[0]), ""
             if np.ndim(self.upper):
                 of = f" of {features.title(k) if features is not None else f'feature {k}'}"
-            raise ValueError(
+            raise InputError(
                 f"positive contradicts upper_bounds: that{of} is {np.ravel(self.upper)[k]:g}, and "
                 "the weight may not be negative"
             )
@@ -231,11 +232,11 @@ def simplest(values: float | Vector) -> float | Vector:
 def require_truth(name: str, value: Any) -> None:
     """Refuse what is not True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+        raise InputError(f"{name} must be True or False, not {value!r}")
 
 
 def require_ratio(value: Any) -> None:
     """Refuse what is no share of the absolute values."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not (is_number and 0 <= value <= 1):
-        raise ValueError(f"l1_ratio must be a number from 0 to 1, not {value!r}")
+        raise InputError(f"l1_ratio must be a number from 0 to 1, not {value!r}")

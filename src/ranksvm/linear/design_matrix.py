@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
 from ..pairs.host import host_pairs
@@ -329,5 +330,5 @@ def two_dimensional(X: Any) -> Any:
     """Return X as an array or CSR, in float32 if it is, else in float64."""
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
     if X.ndim != 2:
-        raise ValueError(f"X must be a matrix, found shape {X.shape}")
+        raise InputError(f"X must be a matrix, found shape {X.shape}")
     return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

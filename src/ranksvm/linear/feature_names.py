@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..lazy import cached_property
 
 _LONG = 100  # letters, beyond which no name is near
@@ -65,14 +66,14 @@ class FeatureNames:
         shown = reprlib.repr(feature)
         if self.names is None:
             last = self.first + self.n_features - 1
-            raise ValueError(
+            raise InputError(
                 f"{self.data} has no feature {shown}: its features have no names, but numbers "
                 f"from {self.first} to {last}"
             )
         is_name = isinstance(feature, str) and len(feature) < _LONG
         nearest = get_close_matches(feature, self.names, 3) if is_name else []
         hint = f" (did you mean {' or '.join(map(repr, nearest))}?)" if nearest else ""
-        raise ValueError(f"{self.data} has no feature {shown}{hint}")
+        raise InputError(f"{self.data} has no feature {shown}{hint}")
 
     @cached_property
     def _columns(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.columns import is_masked
 from ..pairs.query_columns import column_names, is_arrow
 
@@ -27,16 +28,16 @@ def numeric_features(X: Any) -> Any:
     column_names(X)  # of which a LazyFrame has none
     if is_masked(X) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
-        raise ValueError(f"X must be finite; the value at {place} is masked: fill it, or drop it")
+        raise InputError(f"X must be finite; the value at {place} is masked: fill it, or drop it")
     for where, dtype, values in _parts(X):
         kind = getattr(dtype, "kind", "")
         if kind in ("M", "m") or _is_temporal(dtype):
-            raise ValueError(
+            raise InputError(
                 f"X must hold numbers, but {where or 'it'} holds dates or times ({dtype}); convert "
                 "them, say to days since the first"
             )
         if kind == "c":
-            raise ValueError("Complex data not supported: X must hold real numbers")
+            raise InputError("Complex data not supported: X must hold real numbers")
         if kind == "O":
             _refuse_objects(np.asarray(values, dtype=object), where)
     return X

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import Callback, CuttingPlanes, Iteration, SolverResult
@@ -140,9 +141,9 @@ def grid_of(Cs: ArrayLike) -> Vector:
     try:
         grid: Vector = np.atleast_1d(real_numbers(Cs, "Cs"))
     except ValueError:
-        raise ValueError(f"Cs must be a list of numbers, not {reprlib.repr(Cs)}") from None
+        raise InputError(f"Cs must be a list of numbers, not {reprlib.repr(Cs)}") from None
     if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
+        raise InputError(f"Cs must be a list of at least one number, not of shape {grid.shape}")
     return grid
 
 

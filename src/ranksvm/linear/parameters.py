@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..names import COUNTINGS, GAINS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
@@ -84,7 +85,7 @@ class Parameters:
         if not by_gains or not isinstance(preferences, Preferences):
             return preferences.weighed(self.pair_weight)
         if preferences.has_roles:
-            raise ValueError(
+            raise InputError(
                 f"pair_weight={self.pair_weight!r} needs grades of relevance; times of events have "
                 "no gains"
             )
@@ -95,20 +96,20 @@ class Parameters:
 def require_number(name: str, value: object, *, positive: bool) -> None:
     """Refuse what is not a finite number, above 0 or, unless `positive`, at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ValueError(f"{name} must be a number, not {value!r}")
+        raise InputError(f"{name} must be a number, not {value!r}")
     bad = value <= 0 if positive else value < 0
     if bad or not math.isfinite(value):
         bound = "greater than 0" if positive else "0 or greater"
-        raise ValueError(f"{name} must be finite and {bound}, not {value!r}")
+        raise InputError(f"{name} must be finite and {bound}, not {value!r}")
 
 
 def require_name(name: str, value: object, names: tuple[str | None, ...]) -> None:
     """Refuse what is not one of these names."""
     if not (value is None or isinstance(value, str)) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
+        raise InputError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
 
 
 def require_count(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -26,6 +26,7 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.losses import SmoothEvaluation
 from ..threads import in_order, map_in_order, one_blas_thread
@@ -86,7 +87,7 @@ class RowSpace:
         """
         if cls.suits(X):
             return cls(X, n_threads)
-        raise ValueError(
+        raise InputError(
             f"solver='row_space' is for at most {MOST_ROWS:,} rows on the host, not for "
             f"{X.shape[0]:,} of {type(X).__name__}; use solver='auto'"
         )

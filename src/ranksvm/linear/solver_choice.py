@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
@@ -257,7 +258,7 @@ def _conditional(
         is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
         name = "newton" if is_small else "trust_region"
     if name not in PROXIMAL_SOLVERS:
-        raise ValueError(
+        raise InputError(
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
             f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.sweeps import Pairs
@@ -209,7 +210,7 @@ def weighted_pairs(
 
 def _require_queries(preferences: AnyPreferences) -> None:
     if isinstance(preferences, GivenPreferences) and not preferences.has_queries:
-        raise ValueError(
+        raise InputError(
             "normalize='queries' needs the queries that given pairs belong to: give qid, too, or "
             "normalize='pairs'"
         )
@@ -220,16 +221,16 @@ def _require_pairs(pairs: Pairs) -> None:
     if 1e-300 < N < 1e300:
         return
     if N != 0:
-        raise ValueError(
+        raise InputError(
             f"the pairs weigh {N:g} in all, which is beyond floating point; scale the weights, or "
             "y if its gaps are weights"
         )
     if n_samples < 2:
-        raise ValueError(
+        raise InputError(
             f"no preference pairs to learn from: a ranking needs at least 2 samples, found "
             f"n_samples={n_samples}"
         )
-    raise ValueError(
+    raise InputError(
         "no preference pairs to learn from: within every query all rows have the same label or "
         "weight 0; check y, qid and the weights"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ..errors import InputError
+
 _CHOICES = {
     "gain": ("exponential", "linear"),
     "discount": ("log2", "letor"),
@@ -75,11 +77,11 @@ class Conventions:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+                raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
         if not 0 <= self.pair_ties <= 1:
-            raise ValueError(f"pair_ties must be between 0 and 1, not {self.pair_ties!r}")
+            raise InputError(f"pair_ties must be between 0 and 1, not {self.pair_ties!r}")
         if not 0 < self.max_label <= 1000:
-            raise ValueError(f"max_label must be above 0 and at most 1000, not {self.max_label!r}")
+            raise InputError(f"max_label must be above 0 and at most 1000, not {self.max_label!r}")
 
 
 PRESETS = {
@@ -137,4 +139,4 @@ def conventions_of(preset: str | Conventions | None) -> Conventions:
         return PRESETS[preset]
     nearest = get_close_matches(str(preset).lower(), PRESETS, 1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    raise ValueError(f"there is no preset {preset!r}; {hint}known are {', '.join(PRESETS)}")
+    raise InputError(f"there is no preset {preset!r}; {hint}known are {', '.join(PRESETS)}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.queries import QueryGroups, id_vector
 from ..pairs.weights import row_weights
 from ..summaries import Tabular
@@ -186,9 +187,9 @@ def measure(
     conventions = conventions_of(preset)
     labels, predicted = labels_and_scores(y, scores)
     if not len(labels):
-        raise ValueError("there are no rows to evaluate")
+        raise InputError("there are no rows to evaluate")
     if docids is not None and len(docids) != len(labels):
-        raise ValueError(f"docids has length {len(docids)} but there are {len(labels)} rows")
+        raise InputError(f"docids has length {len(docids)} but there are {len(labels)} rows")
     qid = None if qid is None else id_vector(qid)
     groups = QueryGroups.from_qid(qid, len(labels))
     ranking = Ranking(

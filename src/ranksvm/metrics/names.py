@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ..errors import InputError
 from .measures import MEASURES, Depth, Measure
 
 
@@ -65,16 +66,16 @@ def parse_metric(name: str) -> Metric:
     if base not in MEASURES:
         nearest = get_close_matches(base.lower(), MEASURES, 1)
         hint = f"did you mean {nearest[0] + at + depth!r}? " if nearest else ""
-        raise ValueError(
+        raise InputError(
             f"there is no metric {name!r}; {hint}known are {', '.join(metric_names())}"
         )
     measure = MEASURES[base]
     if at and measure.depth is Depth.NEVER:
-        raise ValueError(f"the metric {base!r} takes no depth, but {name!r} gives one")
+        raise InputError(f"the metric {base!r} takes no depth, but {name!r} gives one")
     if not at and measure.depth is Depth.ALWAYS:
-        raise ValueError(f"the metric {base!r} needs a depth, as in '{base}@10'")
+        raise InputError(f"the metric {base!r} needs a depth, as in '{base}@10'")
     if at and not re.fullmatch("[1-9][0-9]{0,17}", depth, re.ASCII):
-        raise ValueError(f"the depth of {name!r} must be a whole number of at least 1")
+        raise InputError(f"the depth of {name!r} must be a whole number of at least 1")
     return Metric(str(name), int(depth) if at else None, measure)
 
 
@@ -88,5 +89,5 @@ def parse_metrics(names: str | Iterable[str]) -> dict[str, Metric]:
     """
     metrics = {name: parse_metric(name) for name in ([names] if isinstance(names, str) else names)}
     if not metrics:
-        raise ValueError(f"no metric is named; known are {', '.join(metric_names())}")
+        raise InputError(f"no metric is named; known are {', '.join(metric_names())}")
     return metrics

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..pairs.columns import finite_column
 from ..pairs.core_pairs import CorePairs
 from ..pairs.given import GivenPreferences
@@ -64,7 +65,7 @@ def pairwise_accuracy(
         If lengths differ, a label or score is not finite, or there is no preference pair.
     """
     if average not in ("pooled", "query"):
-        raise ValueError(f"average must be 'pooled' or 'query', not {average!r}")
+        raise InputError(f"average must be 'pooled' or 'query', not {average!r}")
     lost, pairs = lost_pairs(
         y, scores, qid, ties=ties, sample_weight=sample_weight, n_threads=n_threads
     )
@@ -144,7 +145,7 @@ def _pairs_to_sweep(
     groups = QueryGroups.from_qid(qid, len(labels))
     pairs = CorePairs(Preferences(labels, groups, weights), n_threads=n_threads)
     if not pairs.n_pairs > 0:
-        raise ValueError("no preference pairs: within every query all labels are equal")
+        raise InputError("no preference pairs: within every query all labels are equal")
     return pairs
 
 
@@ -171,5 +172,5 @@ def labels_and_scores(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
 def _scores_for(labels: Vector, scores: ArrayLike) -> Vector:
     predicted = finite_column(scores, "scores")
     if len(labels) != len(predicted):
-        raise ValueError(f"y has length {len(labels)} but scores has length {len(predicted)}")
+        raise InputError(f"y has length {len(labels)} but scores has length {len(predicted)}")
     return predicted

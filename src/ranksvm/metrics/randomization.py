@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.columns import real_numbers
 
 Vector = NDArray[np.float64]
@@ -47,7 +48,7 @@ def paired_randomization_test(
         `n_permutations` is not positive.
     """
     if n_permutations < 1:
-        raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
+        raise InputError(f"n_permutations must be at least 1, not {n_permutations}")
     differences = _differences(a, b)
     # Two sums of the same terms may differ in their last bits.
     observed = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
@@ -64,7 +65,7 @@ def paired_randomization_test(
 def _differences(a: ArrayLike, b: ArrayLike) -> Vector:
     first, second = real_numbers(a, "a"), real_numbers(b, "b")
     if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(
+        raise InputError(
             "a and b must be vectors with a value for each query, but have the shapes "
             f"{first.shape} and {second.shape}"
         )
@@ -72,9 +73,9 @@ def _differences(a: ArrayLike, b: ArrayLike) -> Vector:
     bad = np.flatnonzero(kept & ~(np.isfinite(first) & np.isfinite(second)))
     if len(bad):
         q = bad[0]
-        raise ValueError(f"query {q} has the values {first[q]} and {second[q]}: not comparable")
+        raise InputError(f"query {q} has the values {first[q]} and {second[q]}: not comparable")
     if not kept.any():
-        raise ValueError("there is no query with a value in both models")
+        raise InputError("there is no query with a value in both models")
     return first[kept] - second[kept]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
@@ -97,7 +98,7 @@ class Ranking:
         rows = self.order[places]
         if self.conventions.ties == "docid":
             if docids is None:
-                raise ValueError(
+                raise InputError(
                     f"row {rows[0]} has the score of another document of its query, and ties go by "
                     "document id: give docids, or conventions with other ties"
                 )
@@ -232,7 +233,7 @@ class Ranking:
         labels = self.row_labels
         if labels.min() < 0:
             row = int(np.argmin(labels))
-            raise ValueError(
+            raise InputError(
                 f"{metric} needs labels of at least 0, but row {row} has {labels[row]:g}; "
                 "shift the labels, or use a metric of pairs, such as pairwise_accuracy; labels "
                 "come first, evaluate(y, scores)"
@@ -241,7 +242,7 @@ class Ranking:
             greatest = np.inf if self.conventions.gain == "linear" else 1000.0
         if labels.max() > greatest:
             row = int(np.argmax(labels))
-            raise ValueError(
+            raise InputError(
                 f"{metric} with these conventions takes labels up to {greatest:g}, but row {row} "
                 f"has {labels[row]:g}; see gain and max_label of Conventions"
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.columns import finite_column
 from ..pairs.core_pairs import CorePairs
 from ..pairs.kaplan_meier import KaplanMeier
@@ -92,9 +93,9 @@ def concordance_index(
     survival = Survival.of(event=event, time=time)
     risks = finite_column(risk, "risk")
     if len(risks) != len(survival):
-        raise ValueError(f"time has length {len(survival)} but risk has length {len(risks)}")
+        raise InputError(f"time has length {len(survival)} but risk has length {len(risks)}")
     if not 0 <= tied_tol < np.inf:
-        raise ValueError(f"tied_tol must be finite and not negative, not {tied_tol!r}")
+        raise InputError(f"tied_tol must be finite and not negative, not {tied_tol!r}")
     preferences = Preferences(
         survival.labels(),
         QueryGroups.from_qid(qid, len(survival)),
@@ -118,7 +119,7 @@ def concordance(
     """
     pairs = CorePairs(preferences, n_threads=n_threads)
     if not pairs.n_pairs > 0:
-        raise ValueError(NONE_COMPARABLE)
+        raise InputError(NONE_COMPARABLE)
     return lambda risk: 1 - error_of_pairs(pairs, risk, tied_tol)
 
 
@@ -127,7 +128,7 @@ def _better_weight(survival: Survival, ipcw: str | None, tau: float | None, trai
     if ipcw is None:
         return survival.better_weight(None, tau)
     if ipcw != "uno":
-        raise ValueError(f"ipcw must be 'uno' or None for the concordance index, not {ipcw!r}")
+        raise InputError(f"ipcw must be 'uno' or None for the concordance index, not {ipcw!r}")
     counted = survival.better_weight(None, tau) > 0
     known = survival if train is None else _known(train)
     left = _uncensored(KaplanMeier.of_censoring(known.event, known.time), survival.time, counted)
@@ -146,7 +147,7 @@ def _uncensored(G: KaplanMeier, time: Vector, counted: NDArray[np.bool_]) -> Vec
     unknown = counted & ((left <= 0) | (time > G.times[-1]))
     if unknown.any():
         row = int(np.flatnonzero(unknown)[np.argmin(time[unknown])])
-        raise ValueError(
+        raise InputError(
             f"row {row} has an event at {time[row]:g}, by when no row that G is estimated from is "
             f"left: give tau={time[row]:g} or less, to leave out such events"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import InputError
 from ..pairs.query_columns import column_names, is_arrow, selected
 
 
@@ -29,11 +30,11 @@ def columns_of(X: Any, names: list[str] | None) -> Any:
     missing = [name for name in names if name not in set(columns)]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(
+        raise InputError(
             f"X lacks the column {missing[0]!r}{more}, which the model was trained on; its columns "
             f"are {', '.join(columns[:8])}{', ...' if len(columns) > 8 else ''}"
         )
     twice = [name for name in names if columns.count(name) > 1]
     if twice:
-        raise ValueError(f"X has the column {twice[0]!r} twice: leave out one of them")
+        raise InputError(f"X has the column {twice[0]!r} twice: leave out one of them")
     return X if columns == names else selected(X, names)

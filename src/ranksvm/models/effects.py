@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from .linear import LinearModel
 from .maps import AffineMap
 from .maps.base import MAX_MEMORY, densified
@@ -32,7 +33,7 @@ def split_at_queries(model: LinearModel) -> tuple[LinearModel, LinearModel]:
     """
     for one in model.maps:
         if not one.is_additive:
-            raise ValueError(
+            raise InputError(
                 f"the scores are no sum of what each feature adds: the map {one.name} takes all of "
                 "them at once"
             )
@@ -116,7 +117,7 @@ def _domain(first: LinearModel, rest: LinearModel) -> tuple[Vector, Vector]:
     affine = [one for one in rest.maps if isinstance(one, AffineMap)]
     known = next((one.domain for one in rest.maps if one not in affine), None)
     if known is None:
-        raise ValueError(
+        raise InputError(
             "the model does not know what values its features have: give the rows to draw"
         )
     low, high = known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+from ..errors import InputError
 from . import Model
 from .kernel import KernelModel
 from .linear import LinearModel
@@ -28,7 +29,7 @@ def linear_model_of(ranker: Any, name: str | None = None) -> LinearModel:
     model = model_of(ranker)
     shown = name or f"a {type(ranker).__name__}"
     if isinstance(model, KernelModel):
-        raise ValueError(
+        raise InputError(
             f"{shown} has no weights of features: it ranks by the kernel {model.kernel}"
         )
     require_weights(model, shown)
@@ -39,7 +40,7 @@ def require_weights(model: LinearModel, shown: str) -> None:
     """Refuse models that map features first; messages call them by a name."""
     if model.maps:
         listed = " and ".join(one.name for one in model.maps)
-        raise ValueError(
+        raise InputError(
             f"{shown} has no weights of the features as they are: it maps them first, by {listed}"
         )
 
@@ -102,7 +103,7 @@ def _from_pipeline(pipeline: Any) -> LinearModel:
     *steps, ranker = (step for _, step in pipeline.steps)
     model = model_of(ranker)
     if isinstance(model, KernelModel):
-        raise ValueError(
+        raise InputError(
             f"a {type(ranker).__name__} has no weights of features, which the steps before it "
             "could go into: save the ranker alone, and give it rows as it saw them"
         )

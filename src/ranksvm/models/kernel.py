@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from .columns import columns_of
 from .scaling import multiplied
@@ -75,7 +76,7 @@ class KernelModel:
         """
         X = two_dimensional(columns_of(X, self.feature_names)).astype(np.float64, copy=False)
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features but the model has {self.n_features}")
+            raise InputError(f"X has {X.shape[1]} features but the model has {self.n_features}")
         if isinstance(X, np.ndarray):
             X = np.ascontiguousarray(X)
         X = multiplied(X, self.scale)

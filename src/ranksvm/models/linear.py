@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix, two_dimensional
 from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..summaries import Tabular
@@ -110,7 +111,7 @@ class LinearModel(Tabular):
         sizes = [*(one.n_inputs for one in self.maps), self.weights.n_features]
         for one, size in zip(self.maps, sizes[1:], strict=True):
             if one.n_outputs != size:
-                raise ValueError(
+                raise InputError(
                     f"the map {one.name} makes {one.n_outputs} features, but {size} are taken after"
                 )
 
@@ -144,7 +145,7 @@ class LinearModel(Tabular):
             scores = _weighted(_viewed(X, self.feature_names), self.weights, n_threads)
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
-            raise ValueError(
+            raise InputError(
                 f"X must be finite, and not too large; the score of row {bad[0]} is "
                 f"{scores[bad[0]]}"
             )
@@ -168,12 +169,12 @@ class LinearModel(Tabular):
 
     def _mapped_scores(self, X: Any, n_threads: int, qid: ArrayLike | None) -> NDArray[np.float64]:
         if self.needs_queries and qid is None:
-            raise ValueError(
+            raise InputError(
                 "the model maps features within queries: give qid, the query of each row"
             )
         X = two_dimensional(columns_of(X, self.feature_names)).astype(np.float64, copy=False)
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features but the model has {self.n_features}")
+            raise InputError(f"X has {X.shape[1]} features but the model has {self.n_features}")
         _require_finite(X)
         step = max(X.shape[0], 1) if self.needs_queries else _MAPPED_ROWS
         parts = [np.empty(0)]
@@ -194,7 +195,7 @@ def _viewed(X: Any, names: list[str] | None) -> DesignMatrix:
 def _weighted(X: DesignMatrix, weights: FeatureWeights, n_threads: int) -> NDArray[np.float64]:
     found = X.columns.n_features
     if found != weights.n_features:
-        raise ValueError(f"X has {found} features but the model has {weights.n_features}")
+        raise InputError(f"X has {found} features but the model has {weights.n_features}")
     with np.errstate(over="ignore", invalid="ignore"):
         return X.dot(weights.at(X.columns), n_threads)
 
@@ -203,6 +204,6 @@ def _require_finite(X: Any) -> None:
     bad = np.argwhere(~np.isfinite(X)) if isinstance(X, np.ndarray) else ~np.isfinite(X.data)
     if isinstance(X, np.ndarray) and len(bad):
         row, feature = bad[0]
-        raise ValueError(f"X must be finite; row {row} has {X[row, feature]} in column {feature}")
+        raise InputError(f"X must be finite; row {row} has {X[row, feature]} in column {feature}")
     if not isinstance(X, np.ndarray) and bad.any():
-        raise ValueError(f"X must be finite; it stores {X.data[bad][0]}")
+        raise InputError(f"X must be finite; it stores {X.data[bad][0]}")

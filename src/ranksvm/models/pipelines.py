@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..linear.occurring import FeatureWeights
 from ..names import KERNELS
 from .maps import AffineMap, FeatureMap, NystroemMap, QuantileMap, QueryMap, SplineMap
@@ -48,7 +49,7 @@ def _map_of(step: Any) -> FeatureMap:
     of_kind = _MAPS.get(type(step).__name__)
     found = of_kind(step) if of_kind is not None else None
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"a model file holds weights, and maps of features that it knows, but {step!r} is none "
             "of them; these are StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler "
             "without clip, QuantileTransformer, QueryScaler, SplineTransformer (of degree 1 or "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from ..linear.conditions import Conditions
 from ..names import FEATURES, SCALES
 from .maps.affine import AffineMap
@@ -36,7 +37,7 @@ class Features(NamedTuple):
         kind, colon, size = str(text).partition(":")
         least = 2 if kind == "splines" else 1
         if kind not in FEATURES or (colon and not (size.isdecimal() and least <= int(size))):
-            raise ValueError(
+            raise InputError(
                 "features must be nystroem or splines, perhaps with how many components, or with "
                 f"knots from 2 on, after a colon, such as nystroem:300; not {text!r}"
             )
@@ -49,7 +50,7 @@ class Features(NamedTuple):
 def require_scale(scale: str | None) -> None:
     """Refuse what is no scale."""
     if scale is not None and scale not in SCALES:
-        raise ValueError(f"scale must be None or one of {', '.join(SCALES)}, not {scale!r}")
+        raise InputError(f"scale must be None or one of {', '.join(SCALES)}, not {scale!r}")
 
 
 def require_conditions(
@@ -68,13 +69,13 @@ def require_conditions(
         behind the latter.
     """
     if features is not None and not conditions.are_alike:
-        raise ValueError(
+        raise InputError(
             f"features={str(features)!r} makes others of the features, of whose weights signs, "
             "bounds, a prior and penalty_weights of these say nothing: leave them out, or leave "
             "out features"
         )
     if features is None and scale in ("quantile", "query") and not conditions.are_signs:
-        raise ValueError(
+        raise InputError(
             f"scale={scale!r} is no multiple of the features: of their weights as they are, only "
             "the signs carry over; leave out the prior and bounds other than 0, or scale by "
             "'standard', 'minmax' or 'maxabs'"
@@ -139,6 +140,6 @@ def scale_map(
         return QuantileMap.fitted(X, max_memory=max_memory)
     if scale == "query":
         if qid is None:
-            raise ValueError("scale='query' scales within queries: give qid, or scale='minmax'")
+            raise InputError("scale='query' scales within queries: give qid, or scale='minmax'")
         return QueryMap(X.shape[1])
     return AffineMap(np.zeros(X.shape[1]), scale_factors(X, scale, **naming))

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.feature_names import FeatureNames
 from .from_estimators import require_weights
 from .linear import LinearModel
@@ -61,9 +62,9 @@ def prior_of(
             found[place] = weight
             n_found += 1
     if not np.isfinite(found).all():
-        raise ValueError(f"{shown} has weights that are not finite")
+        raise InputError(f"{shown} has weights that are not finite")
     if without and not n_found:
-        raise ValueError(f"{shown} has no weight of a feature that {features.data} has")
+        raise InputError(f"{shown} has no weight of a feature that {features.data} has")
     if without:
         more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
         warnings.warn(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.columns import finite_column
 from ..pairs.queries import QueryGroups, present_ids
 from ..pairs.query_columns import query_column, without_column
@@ -82,7 +83,7 @@ def ranked(
 ) -> RankedRows:
     """Rank rows by their scores, as `rank` does."""
     if top is not None and (not isinstance(top, int | np.integer) or top < 1):
-        raise ValueError(f"top must be a whole number of at least 1, not {top!r}")
+        raise InputError(f"top must be a whole number of at least 1, not {top!r}")
     groups = QueryGroups.from_qid(qid, len(scores))
     numbers = groups.numbers
     rows = np.lexsort((-scores, numbers))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.occurring import Columns
 
 Vector = NDArray[np.float64]
@@ -54,7 +55,7 @@ def scale_factors(
         factors: Vector = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
     bad = np.flatnonzero(~(np.isfinite(factors) & (factors > 0)))
     if len(bad):
-        raise ValueError(
+        raise InputError(
             f"feature {columns.feature(bad[0]) + first} of {name} cannot be scaled: its values "
             "are too large or too small for float64"
         )

@@ -9,6 +9,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+
 Vector = NDArray[np.float64]
 
 _NO_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)  # though float64 takes them
@@ -31,7 +33,7 @@ def finite_column(values: Any, name: str) -> Vector:
     """
     column = finite_numbers(values, name)
     if column.ndim != 1:
-        raise ValueError(
+        raise InputError(
             f"{name} must be one-dimensional, not of shape {column.shape}; give one number for "
             "each row"
         )
@@ -59,7 +61,7 @@ def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
     finite = np.isfinite(numbers)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise ValueError(f"{name} must be finite; {_place(numbers, row)} {numbers.flat[row]}")
+        raise InputError(f"{name} must be finite; {_place(numbers, row)} {numbers.flat[row]}")
     return numbers
 
 
@@ -71,10 +73,10 @@ def real_numbers(values: Any, name: str) -> NDArray[np.float64]:
     if array.dtype.kind == "O":
         array = _from_objects(array, name)
     if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} must hold real numbers")
+        raise InputError(f"Complex data not supported: {name} must hold real numbers")
     if array.dtype.kind not in "biuf":
         found = f"; {_place(array, 0)} {array.flat[0]}" if array.size else ""
-        raise ValueError(f"{name} must hold numbers, not {array.dtype}{found}")
+        raise InputError(f"{name} must hold numbers, not {array.dtype}{found}")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
@@ -85,7 +87,7 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} must hold one number for each row: {error}") from None
+        raise InputError(f"{name} must hold one number for each row: {error}") from None
     # NumPy turns the numbers beside a text into texts.
     return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
 
@@ -114,7 +116,7 @@ def _category_codes(values: Any, name: str) -> NDArray[Any] | None:
         return np.asarray(values, dtype=np.float64)
     if not kind.ordered:
         found = ", ".join(map(repr, categories[:4].tolist()))
-        raise ValueError(
+        raise InputError(
             f"{name} holds categories without an order ({found}); give numbers, or order them, "
             "from the least to the greatest, by pandas.Categorical(..., ordered=True)"
         )
@@ -131,7 +133,7 @@ def _from_objects(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
             numbers[row] = value
         except (TypeError, ValueError, OverflowError):
             found = f"{_place(objects, row)} {reprlib.repr(value)}"
-            raise ValueError(f"{name} must hold finite numbers; {found}{_remedy(value)}") from None
+            raise InputError(f"{name} must hold finite numbers; {found}{_remedy(value)}") from None
     return numbers.reshape(objects.shape)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..errors import InputError
 from ..lazy import cached_property
 from ..names import COUNTINGS
 from .preferences import Preferences
@@ -45,9 +46,9 @@ class CorePairs:
         core: _core.PreferencePairs | None = None,
     ) -> None:
         if counting not in COUNTINGS:
-            raise ValueError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
+            raise InputError(f"counting must be one of {', '.join(COUNTINGS)}, not {counting!r}")
         if preferences.pair_weight not in (None, "gap"):
-            raise ValueError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
+            raise InputError(f"pair_weight must be 'gap' or None, not {preferences.pair_weight!r}")
         self._preferences = preferences
         self.counting = counting
         self.n_threads = n_threads

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from .columns import is_masked, real_numbers
 from .preferences import Preferences
 from .queries import QueryGroups
@@ -99,7 +100,7 @@ class GivenPreferences:
             If `pair_weight` wants that.
         """
         if pair_weight is not None:
-            raise ValueError(
+            raise InputError(
                 f"pair_weight={pair_weight!r} weighs the pairs of labels; given pairs have their "
                 "own pair_weights"
             )
@@ -195,7 +196,7 @@ def given_preferences(
     if weight is not None:
         _require(weight >= 0, weight, "pair_weights", "not negative", name_of)
         if not weight.any():
-            raise ValueError("all pair_weights are zero: no pair is left to learn from")
+            raise InputError("all pair_weights are zero: no pair is left to learn from")
     if margin is not None:
         _require(margin > 0, margin, "margins", "greater than 0", name_of)
     groups = QueryGroups.from_qid(qid, n_samples)
@@ -210,9 +211,9 @@ def _rows(pairs: Any, n_samples: int, name_of: Naming) -> tuple[Rows, Rows]:
     is_whole = kind in ("i", "u") and not is_masked(pairs)
     array = np.asarray(pairs) if is_whole else real_numbers(pairs, "pairs")
     if array.size == 0:
-        raise ValueError("pairs is empty: there are no preferences to learn from")
+        raise InputError("pairs is empty: there are no preferences to learn from")
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(
+        raise InputError(
             f"pairs must have the shape (n_pairs, 2), a winner and a loser each, not {array.shape}"
         )
     is_row = (array >= 0) & (array < n_samples)
@@ -228,7 +229,7 @@ def _refuse_rows(bad: Any, array: Any, why: str, name_of: Naming) -> None:
     if bad.any():
         pair = int(np.argmax(bad))
         found = ", ".join(f"{row:.17g}" for row in array[pair].tolist())
-        raise ValueError(f"{name_of(pair)} is ({found}), but {why}")
+        raise InputError(f"{name_of(pair)} is ({found}), but {why}")
 
 
 def _of_pairs(name: str, values: ArrayLike | None, n_pairs: int) -> Vector | None:
@@ -239,7 +240,7 @@ def _of_pairs(name: str, values: ArrayLike | None, n_pairs: int) -> Vector | Non
     if numbers.ndim == 0:
         numbers = np.full(n_pairs, float(numbers))
     if numbers.shape != (n_pairs,):
-        raise ValueError(f"{name} has shape {numbers.shape} but there are {n_pairs} pairs")
+        raise InputError(f"{name} has shape {numbers.shape} but there are {n_pairs} pairs")
     return numbers
 
 
@@ -247,7 +248,7 @@ def _require(good: Any, values: Vector, name: str, bound: str, name_of: Naming) 
     good &= values < np.inf
     if not good.all():
         pair = int(np.argmin(good))
-        raise ValueError(f"{name} must be finite and {bound}; {name_of(pair)} has {values[pair]:g}")
+        raise InputError(f"{name} must be finite and {bound}; {name_of(pair)} has {values[pair]:g}")
 
 
 def _refuse_crossing(given: GivenPreferences, name_of: Naming) -> None:
@@ -257,7 +258,7 @@ def _refuse_crossing(given: GivenPreferences, name_of: Naming) -> None:
     bad = query[given.winner] != query[given.loser]
     if bad.any():
         pair = int(np.argmax(bad))
-        raise ValueError(
+        raise InputError(
             f"{name_of(pair)} is of the rows {given.winner[pair]} and {given.loser[pair]}, which "
             "belong to different queries: a pair must lie within one, or leave out qid"
         )

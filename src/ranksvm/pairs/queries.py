@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from .columns import is_masked, unmasked
 
 
@@ -105,7 +106,7 @@ class QueryGroups:
             return cls(np.array([0, n_samples], dtype=np.int64))
         ids = present_ids(qid)
         if len(ids) != n_samples:
-            raise ValueError(f"qid has length {len(ids)} but there are {n_samples} rows")
+            raise InputError(f"qid has length {len(ids)} but there are {n_samples} rows")
         return cls._from_ids(ids)
 
     @classmethod
@@ -146,14 +147,14 @@ def ids_from_sizes(sizes: ArrayLike, n_samples: int, name: str = "group") -> NDA
     """
     counts = np.asarray(sizes)
     if counts.ndim != 1 or counts.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must list how many rows each query has, not {sizes!r}")
+        raise InputError(f"{name} must list how many rows each query has, not {sizes!r}")
     bad = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts))))
     if len(bad):
-        raise ValueError(
+        raise InputError(
             f"{name} must list how many rows each query has; query {bad[0]} has {counts[bad[0]]}"
         )
     if counts.sum() != n_samples:
-        raise ValueError(
+        raise InputError(
             f"{name} lists queries of {counts.sum():g} rows together, but there are {n_samples}; "
             "an id for each row is what qid takes"
         )
@@ -170,7 +171,7 @@ def present_ids(values: Any, name: str = "qid") -> NDArray[Any]:
     """
     ids = id_vector(values, name)
     if ids.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {ids.shape}")
+        raise InputError(f"{name} must be one-dimensional, not of shape {ids.shape}")
     _refuse_missing(ids, name)
     return ids
 
@@ -183,7 +184,7 @@ def id_vector(qid: Any, name: str = "qid") -> NDArray[Any]:
         ids = np.asarray(qid)
         return ids.ravel() if ids.ndim == 2 and 1 in ids.shape else ids
     if isinstance(qid, (str, bytes)) or not isinstance(qid, Iterable):
-        raise ValueError(f"{name} must give one id for each row, not {qid!r}")
+        raise InputError(f"{name} must give one id for each row, not {qid!r}")
     values = list(qid)
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and kinds <= {int, float, str, bytes}:
@@ -200,7 +201,7 @@ def _factorize(ids: NDArray[Any]) -> NDArray[np.int64]:
     try:
         return np.array([codes.setdefault(i, len(codes)) for i in ids.tolist()], dtype=np.int64)
     except TypeError as error:
-        raise ValueError(
+        raise InputError(
             f"qid must hold hashable values, such as integers or strings: {error}"
         ) from None
 
@@ -216,7 +217,7 @@ def _refuse_missing(ids: NDArray[Any], name: str) -> None:
         return
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"{name} is missing in row {row} (found {ids[row]!r}); give every row one")
+        raise InputError(f"{name} is missing in row {row} (found {ids[row]!r}); give every row one")
 
 
 def _is_missing(value: Any) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+
 _PACKAGE = f"{__name__.partition('.')[0]}."
 USUAL_NAMES = ("qid", "query_id", "query")
 
@@ -58,7 +60,7 @@ def query_column(X: Any, name: str) -> NDArray[Any]:
     if name in names:
         return np.asarray(X[name])
     found = f"its columns are {', '.join(names[:8])}" if names else f"it is a {type(X).__name__}"
-    raise ValueError(
+    raise InputError(
         f"qid={name!r} names a column of a data frame, but X has no such column ({found}); "
         "give ids as an array by fit(X, y, qid=ids)"
     )

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..names import CENSORING_WEIGHTS
 from .columns import finite_column
 from .kaplan_meier import KaplanMeier
@@ -72,11 +73,11 @@ class Survival:
         """
         if y is not None:
             if event is not None or time is not None:
-                raise ValueError(f"survival times are given twice, by y and by name: {_HOW}")
+                raise InputError(f"survival times are given twice, by y and by name: {_HOW}")
             return cls._of_fields(y)
         if event is None or time is None:
             missing = [name for name, v in [("event", event), ("time", time)] if v is None]
-            raise ValueError(f"survival times lack {' and '.join(missing)}: {_HOW}")
+            raise InputError(f"survival times lack {' and '.join(missing)}: {_HOW}")
         return cls._of_columns(event, time, "event", "time")
 
     @classmethod
@@ -84,7 +85,7 @@ class Survival:
         names = _fields(y)
         if names is None or len(names) != 2:
             found = "one without fields" if names is None else f"one of {len(names)} fields"
-            raise ValueError(
+            raise InputError(
                 f"y must be an array of the two fields event and time, not {found}: {_HOW}"
             )
         event, time = names
@@ -102,19 +103,19 @@ class Survival:
         events = finite_column(event, event_name)
         bad = np.flatnonzero((events != 0) & (events != 1))
         if len(bad):
-            raise ValueError(
+            raise InputError(
                 f"{event_name} must be true or false, or 1 or 0; row {bad[0]} holds "
                 f"{events[bad[0]]:g}"
             )
         times = finite_column(time, time_name)
         bad = np.flatnonzero(times < 0)
         if len(bad):
-            raise ValueError(
+            raise InputError(
                 f"{time_name} must not be negative; row {bad[0]} holds {times[bad[0]]:g}: count "
                 "time from where a row is first looked at"
             )
         if len(events) != len(times):
-            raise ValueError(
+            raise InputError(
                 f"event has length {len(events)} but time has length {len(times)}: each row needs "
                 "one of both"
             )
@@ -147,7 +148,7 @@ class Survival:
         of_labels = Preferences.from_labels(self.labels(), qid, sample_weight, query_weight)
         weight = self.better_weight(ipcw, tau, of_labels.sample_weight, of_labels.groups)
         if not _have_pairs(of_labels, weight):
-            raise ValueError(f"{NONE_COMPARABLE}; found n_samples={len(self)}")
+            raise InputError(f"{NONE_COMPARABLE}; found n_samples={len(self)}")
         return replace(of_labels, better_weight=weight)
 
     def better_weight(
@@ -178,7 +179,7 @@ class Survival:
         check_censoring(ipcw, tau)
         counted = self.events_before(tau)
         if not counted.any():
-            raise ValueError(
+            raise InputError(
                 "no comparable pairs: every row is censored"
                 if tau is None or not self.event.any()
                 else f"no comparable pairs: no event is before tau={tau:g}; increase tau"
@@ -233,9 +234,9 @@ def check_censoring(ipcw: str | None, tau: float | None) -> None:
     """Refuse what is no way to weigh pairs, or no time."""
     if ipcw not in CENSORING_WEIGHTS:
         known = ", ".join(map(repr, CENSORING_WEIGHTS))
-        raise ValueError(f"ipcw must be one of {known}, not {ipcw!r}")
+        raise InputError(f"ipcw must be one of {known}, not {ipcw!r}")
     if tau is not None and not _is_time(tau):
-        raise ValueError(f"tau must be a time greater than 0, or None, not {tau!r}")
+        raise InputError(f"tau must be a time greater than 0, or None, not {tau!r}")
 
 
 def _is_time(value: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from .preferences import Preferences
 from .queries import QueryGroups
 
@@ -53,14 +54,14 @@ class Gains:
             return y
         if y.min() < 0:
             row = int(np.argmin(y))
-            raise ValueError(
+            raise InputError(
                 f"gains need labels of at least 0, but row {row} has {y[row]:g}; shift the labels, "
                 "or leave out pair_weight"
             )
         greatest = GREATEST[self.kind]
         if y.max() > greatest:
             row = int(np.argmax(y))
-            raise ValueError(
+            raise InputError(
                 f"gains={self.kind!r} takes labels up to {greatest:g}, but row {row} has "
                 f"{y[row]:g}; number the grades of relevance from 0"
             )

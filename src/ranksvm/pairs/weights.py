@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from .columns import finite_numbers
 from .queries import QueryGroups
 
@@ -26,7 +27,7 @@ def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vec
     weights: Vector = by_row[groups.first_rows]
     differs = np.flatnonzero(groups.per_row(weights) != by_row)
     if len(differs):
-        raise ValueError(
+        raise InputError(
             f"query_weight must be the same for all rows of a query; row {differs[0]} has "
             f"{by_row[differs[0]]:g} where its query begins with another value"
         )
@@ -47,12 +48,12 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
     if values.ndim == 0:
         values = np.full(n_samples, float(values))
     if values.shape != (n_samples,):
-        raise ValueError(f"{name} has shape {values.shape} but there are {n_samples} rows")
+        raise InputError(f"{name} has shape {values.shape} but there are {n_samples} rows")
     bad = np.flatnonzero(values < 0)
     if len(bad):
-        raise ValueError(
+        raise InputError(
             f"{name} must be finite and not negative; row {bad[0]} holds {values[bad[0]]:g}"
         )
     if not values.any():
-        raise ValueError(f"every {name} is zero: no row is left to learn from")
+        raise InputError(f"every {name} is zero: no row is left to learn from")
     return values

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
+
 Vector = NDArray[np.float64]
 
 
@@ -18,7 +20,7 @@ def standard_error(values: Vector) -> float:
 def require_defined(metric: str, mean: ArrayLike) -> None:
     """Refuse means that are all NaN."""
     if np.isnan(mean).all():
-        raise ValueError(f"{metric} is defined in no query: there is nothing to draw")
+        raise InputError(f"{metric} is defined in no query: there is nothing to draw")
 
 
 def errors_or_nan(errors: ArrayLike | None, n: int) -> Vector:

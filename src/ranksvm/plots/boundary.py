@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..kernel.path.regularization import RegularizationPath
 from ..metrics.pairs import labels_and_scores
 from .figures import BLUE, VERMILLION, legend_above, new_axes
@@ -99,7 +100,7 @@ class BoundaryDisplay:
             If X has not two features, or y not a label for each row.
         """
         if self.X.ndim != 2 or self.X.shape[1] != 2:
-            raise ValueError(f"a map needs X with two features, not of shape {self.X.shape}")
+            raise InputError(f"a map needs X with two features, not of shape {self.X.shape}")
         y, scores = labels_and_scores(self.y, self.predict(self.X))
         labels = np.unique(y)
         two = len(labels) == 2

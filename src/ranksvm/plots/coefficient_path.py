@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.grid import RankSVMGrid
 from .figures import LINES, new_column, shortened
 
@@ -108,10 +109,10 @@ class CoefficientPathDisplay:
 
     def _check(self, n_shown: int) -> None:
         if n_shown < 1:
-            raise ValueError(f"n_shown must be at least 1, not {n_shown}")
+            raise InputError(f"n_shown must be at least 1, not {n_shown}")
         n, names = self.grid.weights[0].n_features, self.feature_names
         if names is not None and len(names) != n:
-            raise ValueError(f"there are {n} weights but names of {len(names)} features")
+            raise InputError(f"there are {n} weights but names of {len(names)} features")
 
     def _dress(self, above: Any, below: Any) -> None:
         from matplotlib.ticker import MaxNLocator

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..linear.occurring import Columns, FeatureWeights, occurring
 from ..models.from_estimators import linear_model_of
 from ..pairs.query_columns import without_column
@@ -149,13 +150,13 @@ class CoefficientsDisplay:
 
     def _weights(self, n_shown: int) -> NDArray[np.float64]:
         if n_shown < 1:
-            raise ValueError(f"n_shown must be at least 1, not {n_shown}")
+            raise InputError(f"n_shown must be at least 1, not {n_shown}")
         n, names, deviation = self.weights.n_features, self.feature_names, self.deviation
         n_names = n if names is None else len(names)
         n_deviations = n if deviation is None else deviation.n_features
         for what, given in [("names", n_names), ("deviations", n_deviations)]:
             if given != n:
-                raise ValueError(f"there are {n} weights but {what} of {given} features")
+                raise InputError(f"there are {n} weights but {what} of {given} features")
         values = self.weights.values
         return values if deviation is None else values * deviation.at(self.weights.columns)
 

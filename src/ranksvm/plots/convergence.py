@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..solvers.result import Iteration
 from .figures import curve_style, legend_above, new_axes, tick_whole_numbers
 
@@ -80,9 +81,9 @@ class ConvergenceDisplay:
             If matplotlib is not installed.
         """
         if against not in ("iterations", "seconds"):
-            raise ValueError(f"against must be 'iterations' or 'seconds', not {against!r}")
+            raise InputError(f"against must be 'iterations' or 'seconds', not {against!r}")
         if quantity not in ("gap", "objective"):
-            raise ValueError(f"quantity must be 'gap' or 'objective', not {quantity!r}")
+            raise InputError(f"quantity must be 'gap' or 'objective', not {quantity!r}")
         ax = new_axes() if ax is None else ax
         place = "iteration" if against == "iterations" else "seconds"
         x = [getattr(line, place) for line in self.history]

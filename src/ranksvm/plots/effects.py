@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from ..models import KernelModel
 from ..models.columns import columns_of
@@ -105,14 +106,14 @@ class FeatureEffectDisplay:
         """
         model = model_of(estimator)
         if isinstance(model, KernelModel):
-            raise ValueError(
+            raise InputError(
                 "the scores are no sum of what each feature adds: the model ranks by the kernel "
                 f"{model.kernel}"
             )
         samples = None
         if X is not None:
             if model.needs_queries and qid is None:
-                raise ValueError("the model maps features within queries: give qid with X")
+                raise InputError("the model maps features within queries: give qid with X")
             X = two_dimensional(columns_of(X, model.feature_names)).astype(np.float64)
             samples = densified(split_at_queries(model)[0].mapped(X, qid), MAX_MEMORY)
         values, effects = effect_curves(model, X, qid)
@@ -186,9 +187,9 @@ class FeatureEffectDisplay:
 
     def _require_shapes(self, n_shown: int) -> None:
         if n_shown < 1:
-            raise ValueError(f"n_shown must be at least 1, not {n_shown}")
+            raise InputError(f"n_shown must be at least 1, not {n_shown}")
         if self.values.ndim != 2 or self.values.shape != self.effects.shape:
-            raise ValueError(
+            raise InputError(
                 f"there are values of shape {self.values.shape} but effects of shape "
                 f"{self.effects.shape}"
             )
@@ -198,4 +199,4 @@ class FeatureEffectDisplay:
             ("samples", n_features if self.samples is None else self.samples.shape[1]),
         ]:
             if count != n_features:
-                raise ValueError(f"there are curves of {n_features} features but {what} of {count}")
+                raise InputError(f"there are curves of {n_features} features but {what} of {count}")

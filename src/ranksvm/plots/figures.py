@@ -7,6 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import InputError
+
 # The palette of Okabe and Ito (2008), which people with any colour vision tell apart.
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 _COLORS = [BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -157,7 +159,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     formats = new_axes().figure.canvas.get_supported_filetypes()
     known = [suffix for suffix in formats if suffix != "pgf"]  # which needs TeX
     if _suffix(path) not in known:
-        raise ValueError(
+        raise InputError(
             f"cannot draw {os.fspath(path)}: the suffix must be one of {', '.join(known)}"
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..pairs.columns import finite_column
 from ..pairs.kaplan_meier import KaplanMeier
 from ..pairs.survival import Survival
@@ -104,7 +105,7 @@ class KaplanMeierDisplay:
         """
         survival, risks = Survival.of(event=event, time=time), finite_column(risk, "risk")
         if len(risks) != len(survival):
-            raise ValueError(f"time has length {len(survival)} but risk has length {len(risks)}")
+            raise InputError(f"time has length {len(survival)} but risk has length {len(risks)}")
         return cls(survival, risks, n_parts=n_parts).plot(ax)
 
     def plot(self, ax: Any = None) -> KaplanMeierDisplay:
@@ -145,9 +146,9 @@ class KaplanMeierDisplay:
     def _parts(self) -> list[tuple[str, NDArray[np.intp]]]:
         """Return name and rows of each part, the highest risk first."""
         if self.n_parts < 2:
-            raise ValueError(f"n_parts must be at least 2, not {self.n_parts}")
+            raise InputError(f"n_parts must be at least 2, not {self.n_parts}")
         if not len(self.risk):
-            raise ValueError("there are no rows to draw")
+            raise InputError("there are no rows to draw")
         ends = np.quantile(self.risk, np.arange(1, self.n_parts) / self.n_parts)
         part = np.searchsorted(ends, self.risk, side="left")
         parts = ((self._name(k), np.flatnonzero(part == k)) for k in range(self.n_parts))

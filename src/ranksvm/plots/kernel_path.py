@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..kernel.path.regularization import RegularizationPath
 from .averages import errors_or_nan, mean_label
 from .figures import BLUE, VERMILLION, count_curves, curve_style, legend_above, new_axes, new_column
@@ -89,9 +90,9 @@ class RegularizationPathDisplay:
             If `n_curves` is not at least 1, or nothing happens on the path.
         """
         if n_curves < 1:
-            raise ValueError(f"n_curves must be at least 1, not {n_curves}")
+            raise InputError(f"n_curves must be at least 1, not {n_curves}")
         if not self.path.lambdas[-1] > 0:
-            raise ValueError("nothing happens on this path: there is nothing to draw")
+            raise InputError("nothing happens on this path: there is nothing to draw")
         above, below = new_column([3, 2], 6.4) if ax is None else ax
         self._draw_coefficients(above, n_curves, kwargs)
         self._draw_sizes(below)
@@ -227,7 +228,7 @@ class PathScoreDisplay:
         rows = np.isnan(gammas) if gamma is None else gammas == gamma
         if not rows.any():
             widths = ", ".join(f"{width:g}" for width in np.unique(gammas))
-            raise ValueError(f"gamma must be one of {widths}, not {gamma!r}")
+            raise InputError(f"gamma must be one of {widths}, not {gamma!r}")
         display = cls(
             table["param_lambda"][rows],
             table["mean_test_score"][rows],
@@ -294,7 +295,7 @@ class PathScoreDisplay:
             If a lambda is not positive.
         """
         if not np.all(self.lambdas > 0):
-            raise ValueError("lambdas must be greater than 0: nothing happens on this path")
+            raise InputError("lambdas must be greater than 0: nothing happens on this path")
         ax = new_axes() if ax is None else ax
         style = curve_style(ax, len(self.mean), self.name, {"linewidth": 1.2, **kwargs})
         (self.line_,) = ax.plot(self.lambdas, self.mean, **style)

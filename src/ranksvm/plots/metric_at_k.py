@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..metrics import Conventions
 from ..metrics.evaluation import measure
 from ..pairs.queries import QueryGroups
@@ -186,7 +187,7 @@ class MetricAtKDisplay:
 
 def _depths(qid: ArrayLike | None, n_rows: int, max_k: int) -> NDArray[np.int64]:
     if max_k < 1:
-        raise ValueError(f"max_k must be at least 1, not {max_k}")
+        raise InputError(f"max_k must be at least 1, not {max_k}")
     longest = int(np.diff(QueryGroups.from_qid(qid, n_rows).indptr).max(initial=1))
     depth = min(max_k, longest)
     if depth <= _LOGARITHMIC_FROM:

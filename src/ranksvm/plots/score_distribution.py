@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..metrics.pairs import labels_and_scores
 from ..pairs.queries import QueryGroups
 from .figures import BLUE, legend_above, new_axes
@@ -182,9 +183,9 @@ class ScoreDistributionDisplay:
     def _parts(self) -> list[tuple[str, Vector]]:
         """Return each label or interval with its scores."""
         if self.n_labels < 2:
-            raise ValueError(f"n_labels must be at least 2, not {self.n_labels}")
+            raise InputError(f"n_labels must be at least 2, not {self.n_labels}")
         if not len(self.y):
-            raise ValueError("there are no rows to draw")
+            raise InputError("there are no rows to draw")
         distinct, place, counts = np.unique(self.y, return_inverse=True, return_counts=True)
         if len(distinct) <= self.n_labels:
             intervals = [(k, k) for k in range(len(distinct))]

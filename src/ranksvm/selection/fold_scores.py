@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+
 Vector = NDArray[np.float64]
 
 
@@ -52,7 +54,7 @@ class FoldScores:
         if one_standard_error:
             least -= self.standard_error[self.simplest(complexity)]
             if np.isnan(least):
-                raise ValueError("one_standard_error needs at least 2 folds with preference pairs")
+                raise InputError("one_standard_error needs at least 2 folds with preference pairs")
         good = np.flatnonzero(mean >= least)
         return int(good[np.argmin(complexity[good])])
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..pairs.given import GivenPreferences
 
 Rows = NDArray[np.int64]
@@ -136,9 +137,9 @@ def _dealt(n_folds: int, sizes: Rows) -> Rows:
 
 def _require_folds(n_folds: int, most: int, found: str) -> None:
     if n_folds < 2:
-        raise ValueError(f"cv must be at least 2 folds, not {n_folds}")
+        raise InputError(f"cv must be at least 2 folds, not {n_folds}")
     if n_folds > most:
-        raise ValueError(f"cv={n_folds} folds need at least {n_folds} {found}")
+        raise InputError(f"cv={n_folds} folds need at least {n_folds} {found}")
 
 
 def _row_numbers(rows: Any) -> Rows:

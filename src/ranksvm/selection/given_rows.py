@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix
 from ..metrics.pairs import given_accuracy
 from ..pairs.given import GivenPreferences
@@ -62,7 +63,7 @@ class GivenRows(FoldedRows):
     def scorer(self, scoring: str | Scoring, validation: Rows) -> Callable[[Vector], float]:
         """Return the function from scores to the share of the pairs in the right order."""
         if scoring != DEFAULT_SCORING:
-            raise ValueError(
+            raise InputError(
                 f"scoring={scoring!r} needs labels: given pairs are measured by {DEFAULT_SCORING!r}"
             )
         return given_accuracy(self.some(validation))
@@ -90,7 +91,7 @@ def _groups(preferences: GivenPreferences, groups: ArrayLike | None) -> tuple[Ro
     if groups is not None:
         ids, n = present_ids(groups, "groups"), preferences.n_rows
         if len(ids) != n:
-            raise ValueError(f"groups has length {len(ids)} but there are {n} rows")
+            raise InputError(f"groups has length {len(ids)} but there are {n} rows")
         return QueryGroups.from_qid(ids, n).numbers, "groups that have pairs"
     if preferences.groups.n_queries > 1:
         return preferences.groups.numbers, "queries that have pairs"

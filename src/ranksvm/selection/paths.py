@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import Stop
 from ..kernel.path.regularization import RegularizationPath, foresee_path, solve_path
@@ -241,11 +242,11 @@ def kernels_of_widths(
     plain = Kernel(kernel, degree=degree, coef0=coef0)
     if not _has_width(kernel):
         if gammas is not None:
-            raise ValueError(f"the kernel {plain} has no gamma: leave out gammas")
+            raise InputError(f"the kernel {plain} has no gamma: leave out gammas")
         return [plain]
     grid = 4.0 ** np.arange(-2, 3) / n_features if gammas is None else np.atleast_1d(gammas)
     if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"gammas must be a width or several, not {gammas!r}")
+        raise InputError(f"gammas must be a width or several, not {gammas!r}")
     return [Kernel(kernel, gamma, degree, coef0) for gamma in grid.tolist()]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..lazy import cached_property
 from ..linear.design_matrix import DesignMatrix
 from ..linear.grid import grid_of
@@ -81,7 +82,7 @@ class FoldedRows(ABC):
             Cs = np.array(AROUND_1) * self._unit_of_C(parameters)
         if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
             if Cs < 1:
-                raise ValueError(f"Cs must be at least 1 value of C, not {Cs}")
+                raise InputError(f"Cs must be at least 1 value of C, not {Cs}")
             values = np.logspace(-3, 3, Cs) * self._unit_of_C(parameters)
         else:
             values = grid_of(Cs)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..threads import one_blas_thread, resolve_threads
 from .folds import Fold
 from .rows import FoldedRows
@@ -96,7 +97,7 @@ class FoldRunner:
         def finite(scores: Vector) -> float:
             score = measure(scores)
             if not np.isfinite(score):
-                raise ValueError(f"scoring must give a finite number for each fold, not {score}")
+                raise InputError(f"scoring must give a finite number for each fold, not {score}")
             return score
 
         return finite
@@ -127,7 +128,7 @@ def folds_with_pairs(rows: FoldedRows, folds: Sequence[Fold], stacklevel: int) -
                 stacklevel=stacklevel,
             )
     if not kept:
-        raise ValueError(
+        raise InputError(
             "no fold has preference pairs both to train and to validate on: use fewer folds, or "
             "check y and qid"
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..metrics import pairwise_error, parse_metric
 from ..metrics.evaluation import measure
 from ..pairs.core_pairs import CorePairs
@@ -23,7 +24,7 @@ DEFAULT_SCORING = "pairwise_accuracy_pooled"
 def check_scoring(scoring: str | Scoring) -> None:
     """Refuse what is neither a function nor the name of a metric of which more is better."""
     if not callable(scoring) and not parse_metric(scoring).greater_is_better:
-        raise ValueError(f"scoring needs a metric of which more is better, not {scoring!r}")
+        raise InputError(f"scoring needs a metric of which more is better, not {scoring!r}")
 
 
 def scorer(

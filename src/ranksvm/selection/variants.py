@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from ..linear.conditions import Conditions, require_ratio, require_truth
 from ..linear.parameters import Parameters
 from ..models.preparing import Features, require_scale
@@ -117,7 +118,7 @@ def variants_of(
         return [Variant({}, N_CS if Cs is None else Cs)]
     if isinstance(param_grid, str):
         if param_grid != "auto":
-            raise ValueError(
+            raise InputError(
                 f"param_grid must give lists of values by name, or be 'auto', not {param_grid!r}"
             )
         of_each = variants_of(AUTO, Cs, l1_ratios)
@@ -135,7 +136,7 @@ def variants_of(
             variants.append(Variant(settings, grid.get("C", N_CS if Cs is None else Cs)))
             _check(variants[-1])
     if not variants:
-        raise ValueError("param_grid is empty: there is nothing to choose from")
+        raise InputError("param_grid is empty: there is nothing to choose from")
     return variants
 
 
@@ -144,7 +145,7 @@ def _check(variant: Variant) -> None:
     names = ("C", *OF_TRAINING, *OF_CONDITIONS, *OF_FEATURES)
     unknown = [name for name in variant.settings if name not in names]
     if unknown:
-        raise ValueError(f"param_grid may have {', '.join(names)}, not {unknown[0]!r}")
+        raise InputError(f"param_grid may have {', '.join(names)}, not {unknown[0]!r}")
     variant.parameters(Parameters())
     require_scale(variant.scale)
     _ = variant.features

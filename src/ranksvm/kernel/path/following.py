@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ...errors import InputError
 from ...linear.parameters import require_count, require_number
 from .coefficients import PathCoefficients
 
@@ -103,7 +104,7 @@ class Stop:
         if self.max_support is not None:
             require_count("max_support", self.max_support, 0)
         if not self.max_memory > 0:
-            raise ValueError(f"max_memory must be greater than 0, not {self.max_memory!r}")
+            raise InputError(f"max_memory must be greater than 0, not {self.max_memory!r}")
 
     def next_batch(self, n_events: int, n_pairs: int) -> int:
         """Return the number of events to take next, after so many."""
@@ -207,7 +208,7 @@ class PathFollower:
         self._n_events += len(events.lambdas)
         self._n_bytes += events.n_bytes
         if 2 * self._n_bytes > self._stop.max_memory:
-            raise ValueError(
+            raise InputError(
                 f"the path takes more than max_memory={self._stop.max_memory / 1e9:.3g} GB: it has "
                 f"the coefficients of {len(events.gamma):,} rows at {self._n_events:,} events, and "
                 f"has come down to lambda={self._path.lam:.3g}; raise max_memory or lambda_min, or "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError
 from ...pairs.queries import QueryGroups
 
 GRAPHS = ("full", "reduced")
@@ -69,11 +70,11 @@ class PreferenceGraph:
             `max_memory`.
         """
         if graph not in GRAPHS:
-            raise ValueError(f"graph must be 'full' or 'reduced', not {graph!r}")
+            raise InputError(f"graph must be 'full' or 'reduced', not {graph!r}")
         levels = _Levels.of(np.asarray(y), groups)
         n_pairs = int(levels.n_below.sum())
         if n_pairs == 0:
-            raise ValueError(
+            raise InputError(
                 "no preference pairs to learn from: within every query all rows have the same "
                 "label; check y and qid"
             )
@@ -138,7 +139,7 @@ class _Levels:
 def _require_memory(n_pairs: int, max_memory: float) -> None:
     needed = n_pairs * BYTES_PER_PAIR
     if needed > max_memory:
-        raise ValueError(
+        raise InputError(
             f"the full graph has {n_pairs:,} preference pairs, which take {needed / 1e9:.3g} GB, "
             f"more than max_memory={max_memory / 1e9:.3g} GB; use graph='reduced', or raise "
             "max_memory"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
+from ...errors import InputError
 from ...metrics.pairs import pairwise_error
 from ...pairs.columns import finite_column
 from ...pairs.queries import QueryGroups
@@ -197,7 +198,7 @@ class RegularizationPath(Tabular):
         values = self._kernel_values(X)
         labels = finite_column(y, "y")
         if len(labels) != len(values):
-            raise ValueError(f"y has length {len(labels)} but there are {len(values)} rows")
+            raise InputError(f"y has length {len(labels)} but there are {len(values)} rows")
         measure = pairwise_error(labels, qid) if metric is None else _measured(metric, labels, qid)
         errors = np.empty(len(self.lambdas))
         for block in np.array_split(np.arange(len(errors)), -(-len(errors) // _COLUMNS)):
@@ -212,7 +213,7 @@ class RegularizationPath(Tabular):
         lams = np.asarray(lam, dtype=np.float64)
         end = self.lambdas[-1]
         if lams.ndim > 1 or not np.all((lams >= end) & (lams > 0) & np.isfinite(lams)):
-            raise ValueError(
+            raise InputError(
                 f"lam must be positive, finite and at least {end:g}, where the path ends, not "
                 f"{lam!r}; lambda_min of regularization_path says where it does"
             )
@@ -239,7 +240,7 @@ class RegularizationPath(Tabular):
 
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         if X.shape[1] != self.X.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"X has {X.shape[1]} features but the path was trained with {self.X.shape[1]}"
             )
         return self.kernel.between(X, self.X)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import InputError
 from .base import MAX_MEMORY, FeatureMap, Vector, densified, is_sparse
 
 
@@ -29,7 +30,7 @@ class AffineMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if len(self.center) != len(self.factors):
-            raise ValueError(f"{len(self.center)} centres do not fit {len(self.factors)} factors")
+            raise InputError(f"{len(self.center)} centres do not fit {len(self.factors)} factors")
 
     @property
     def n_inputs(self) -> int:

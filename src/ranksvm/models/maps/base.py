@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
@@ -107,7 +109,7 @@ def require_room(n_rows: int, n_columns: int, what: str, max_memory: float) -> N
     """Refuse dense rows that take too much memory; `what` says what they are."""
     needed = 8.0 * n_rows * n_columns
     if needed > max_memory:
-        raise ValueError(
+        raise InputError(
             f"{what} take {needed / 1e9:.3g} GB, for {n_rows:,} times {n_columns:,} numbers, more "
             f"than max_memory={max_memory:.3g}: use fewer rows or features, or raise it"
         )
@@ -127,4 +129,4 @@ def densified(X: Any, max_memory: float) -> Matrix:
 def require_ascending(values: Matrix, what: str) -> None:
     """Refuse columns that fall somewhere."""
     if np.any(values[1:] < values[:-1]):
-        raise ValueError(f"the {what} of each feature must ascend")
+        raise InputError(f"the {what} of each feature must ascend")

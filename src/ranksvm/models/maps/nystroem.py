@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import InputError
 from ...lazy import cached_property
 from ...names import KERNELS
 from .base import MAX_MEMORY, FeatureMap, Matrix, is_sparse, require_room
@@ -57,10 +58,10 @@ class NystroemMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
-            raise ValueError(f"the kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
+            raise InputError(f"the kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         n = len(self.components)
         if self.normalization.shape != (n, n):
-            raise ValueError(
+            raise InputError(
                 f"{n} components need a normalization of shape {(n, n)}, not "
                 f"{self.normalization.shape}"
             )

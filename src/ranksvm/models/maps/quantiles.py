@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError
 from .base import (
     MAX_MEMORY,
     FeatureMap,
@@ -59,7 +60,7 @@ class QuantileMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if self.distribution not in _DISTRIBUTIONS:
-            raise ValueError(f"the distribution must be one of {', '.join(_DISTRIBUTIONS)}")
+            raise InputError(f"the distribution must be one of {', '.join(_DISTRIBUTIONS)}")
         require_ascending(self.quantiles, "quantiles")
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError
 from ...pairs.queries import QueryGroups
 from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, is_sparse
 
@@ -35,7 +36,7 @@ class QueryMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if self.n_features < 1:
-            raise ValueError("n_features must be at least 1")
+            raise InputError("n_features must be at least 1")
 
     @property
     def n_inputs(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import InputError
 from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, require_ascending, require_room
 
 _EXTRAPOLATIONS = ("error", "constant", "linear", "continue", "periodic")
@@ -49,14 +50,14 @@ class SplineMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if self.extrapolation not in _EXTRAPOLATIONS:
-            raise ValueError(f"extrapolation must be one of {', '.join(_EXTRAPOLATIONS)}")
+            raise InputError(f"extrapolation must be one of {', '.join(_EXTRAPOLATIONS)}")
         if not 1 <= self.degree <= _MOST_DEGREES or len(self.knots) < 2 * self.degree + 2:
-            raise ValueError(
+            raise InputError(
                 f"splines of degree {self.degree} have at least {2 * self.degree + 2} knots and "
                 f"a degree from 1 to {_MOST_DEGREES}; there are {len(self.knots)} knots"
             )
         if self._n_splines < 1:
-            raise ValueError("no spline of a feature is left")
+            raise InputError("no spline of a feature is left")
         require_ascending(self.knots, "knots")
 
     @classmethod
@@ -154,7 +155,7 @@ class SplineMap(FeatureMap):
             period = high - low
             return low + (values - low) % period if period > 0 else np.zeros_like(values)
         if self.extrapolation == "error" and np.any((values < low) | (values > high)):
-            raise ValueError(
+            raise InputError(
                 f"feature {k + 1} has values beyond the knots of its splines, {low:g} to {high:g}"
             )
         return values
