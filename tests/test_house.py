@@ -32,6 +32,7 @@ ROOMS = (
     "progress",
     "estimators",
     "jobs",
+    "reports",
     "config",
     "cli",
 )
