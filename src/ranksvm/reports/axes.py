@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .texts import number
+from .texts import short
 
 _STEPS = (1, 2, 5, 10)
 
@@ -54,7 +54,12 @@ class Axis:
     def ticks(self, n_most: int = 5) -> list[tuple[float, str]]:
         """Return places of round values, and what these are."""
         values = self._decades(n_most) if self.logarithmic else self._round_values(n_most)
-        return [(self.place(value), number(value)) for value in values]
+        return [(self.place(value), self._named(value)) for value in values]
+
+    def _named(self, value: float) -> str:
+        if self.logarithmic and not 1e-2 < value < 1e4:
+            return f"1e{round(math.log10(value))}"
+        return short(value)
 
     def _round_values(self, n_most: int) -> list[float]:
         raw = (self.high - self.low) / n_most

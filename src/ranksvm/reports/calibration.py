@@ -80,7 +80,6 @@ def calibration(sample: Sample) -> Section:
         if total:
             bars.append(Bar(name, float(100 * right / total), ordered))
         rows.append((name, number(float(right)), number(float(wrong)), ordered))
-    rows.append(("0: tied", "0", "0", f"{number(found.tied)} tied"))
     told = (
         "Pairs of a query with different labels, by the difference of their scores: how many stand "
         "in the right order. Where the share rises with the difference, large margins can be "
@@ -89,8 +88,12 @@ def calibration(sample: Sample) -> Section:
     title = "Share of pairs in the right order, by difference of scores"
     description = "; ".join(f"{bar.name}: {bar.shown}" for bar in bars)
     header = ["Difference of scores", "In the right order", "In the wrong order", "Share"]
-    chart = [figures(bar_chart(title, description, bars, (0.0, 100.0)))] if bars else []
-    return Section("calibration", "Calibration", [paragraph(told), *chart, table(title, header, rows)])
+    counts = table("Pairs by difference of scores", header, rows)
+    chart = [bar_chart(title, description, bars, (0.0, 100.0))] if bars else []
+    content = [paragraph(told), figures(*chart, counts)]
+    if found.tied:
+        content.append(paragraph(f"Pairs of equal scores, which have no order: {number(found.tied)}."))
+    return Section("calibration", "Calibration", content)
 
 
 def _names(edges: Vector) -> list[str]:

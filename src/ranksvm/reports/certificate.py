@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from typing import Any
 
 from ..models import LinearModel
@@ -9,7 +10,7 @@ from .charts import curve
 from .layout import Section, facts, figures, heading, opening, paragraph, table
 from .markup import Markup, element
 from .subjects import Subject
-from .texts import counted, number
+from .texts import at_least, at_most, counted, number
 
 _ITERATIONS = 30
 _FACTS = {
@@ -34,9 +35,9 @@ def certificate(subject: Subject) -> Section:
 
 
 def gap_in_words(training: dict[str, Any]) -> str:
-    """Return how far above the optimum a training may have ended."""
+    """Return by how much of itself the objective may lie above the optimum."""
     gap = training.get("dual_gap")
-    return "not known" if gap is None else f"at most {100 * gap:.2g} %"
+    return "not known" if gap is None else f"{at_most(100 * Decimal(gap), 2)} %"
 
 
 def _claim(training: dict[str, Any]) -> Markup:
@@ -49,14 +50,20 @@ def _claim(training: dict[str, Any]) -> Markup:
         )
     return paragraph(
         "The optimum of the training objective lies between ",
-        element("strong", number(objective * (1 - gap), 9)),
+        element("strong", at_least(_bound(objective, gap), 9)),
         " and ",
-        element("strong", number(objective, 9)),
-        ", the objective of this model: it is ",
+        element("strong", at_most(Decimal(objective), 9)),
+        ", the objective of this model: other weights could lower it by at most ",
         element("strong", gap_in_words(training)),
-        " above the best that any weights could reach. This is proved by a dual point, and does "
-        "not rest on the rule by which the solver stopped.",
+        ". This is proved by a dual point, and does not rest on the rule by which the solver "
+        "stopped.",
     )
+
+
+def _bound(objective: float, gap: float) -> Decimal:
+    """Return the lower bound of the optimum, which rounding may only lower."""
+    with localcontext(Context(prec=60, rounding=ROUND_FLOOR)):
+        return Decimal(objective) * (1 - Decimal(gap))
 
 
 def _facts(subject: Subject) -> list[tuple[str, Any]]:
@@ -119,7 +126,7 @@ def _log(subject: Subject) -> Markup:
 def _parameters(parameters: dict[str, Any]) -> Markup:
     rows = [(name, _value(value)) for name, value in parameters.items()]
     title = "Parameters of the training"
-    return opening(title, table(title, ["Parameter", "Value"], rows))
+    return opening(title, table(title, ["Parameter", "Value"], rows, kind="prose"))
 
 
 def _value(value: Any) -> str:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ..metrics import paired_randomization_test
 from ..metrics.evaluation import Evaluation
 from .charts import histogram
-from .layout import Section, figures, heading, paragraph, table
+from .layout import Section, figures, paragraph, table
+from .markup import Markup
 from .quality import mean_interval
 from .subjects import Sample
 from .texts import counted, fitted, interval, measured, number, share, signed
@@ -39,15 +40,16 @@ def comparison(sample: Sample, evaluation: Evaluation, other: Evaluation, name: 
     differences = evaluation.per_query[first] - other.per_query[first]
     known = differences[~np.isnan(differences)]
     told = (
-        f"The other is {fitted(name)}. P-values are of the paired randomisation test, two-sided, "
-        f"with {number(n_permutations)} choices of signs, or all where there are fewer. With "
-        f"{len(rows)} metrics, the least of {len(rows)} p-values is small more often than one alone."
+        f"P-values are of the paired randomisation test, two-sided, "
+        f"with {number(n_permutations)} choices of signs, or all where there are fewer. Of "
+        "several p-values, the least is small more often than one alone would be."
     )
     content = [
         paragraph(told),
         table(f"This model against {fitted(name)}", header, rows),
-        figures(_histogram(first, known)),
-        *_largest(sample, first, differences, evaluation, other),
+        figures(
+            _histogram(first, known), _largest(sample, first, differences, evaluation, other)
+        ),
     ]
     return Section("comparison", "Comparison", content)
 
@@ -78,7 +80,7 @@ def _row(metric: str, one: Evaluation, two: Evaluation, n_permutations: int) -> 
     ]
 
 
-def _histogram(metric: str, differences: Vector) -> object:
+def _histogram(metric: str, differences: Vector) -> Markup:
     reach = float(np.abs(differences).max(initial=0.0)) or 1.0
     counts, edges = np.histogram(differences, _BINS, (-reach, reach))
     n = len(differences)
@@ -94,7 +96,7 @@ def _histogram(metric: str, differences: Vector) -> object:
 
 def _largest(
     sample: Sample, metric: str, differences: Vector, one: Evaluation, two: Evaluation
-) -> list[object]:
+) -> Markup:
     """Return the queries that differ most."""
     known = np.flatnonzero(np.nan_to_num(differences))
     order = known[np.argsort(-np.abs(differences[known]), kind="stable")][: 2 * _QUERIES]
@@ -109,6 +111,6 @@ def _largest(
         for q in order.tolist()
     ]
     if not rows:
-        return [paragraph("The two rank every query alike.")]
+        return paragraph("The two rank every query alike.")
     title = f"Queries whose {metric} differs most"
-    return [heading(title), table(title, ["Query", "This model", "Other", "Difference"], rows)]
+    return table(title, ["Query", "This model", "Other", "Difference"], rows)

@@ -13,9 +13,13 @@ from .features import FeatureSummary
 from .layout import Section, figures, heading, paragraph, table
 from .markup import Markup
 from .subjects import Sample
-from .texts import NONE, counted, number, share
+from .texts import NONE, counted, number, share, signed
 
 _LABELS = 10
+_MOVED = (
+    "Moved is how far the mean of the test lies from that of training, in standard deviations of "
+    "training."
+)
 _BINS = 20
 
 
@@ -41,18 +45,19 @@ class DataSection:
             for title, value in _OF_FEATURES.items()
         ]
         content = [
-            table("Rows", header, rows),
+            table("Rows", header, rows, kind="prose"),
             figures(_labels(self._samples[0]), _sizes(self._samples[0])),
             heading("Scales of features"),
             paragraph(_scales(self.summaries[0])),
             self._table_of(np.asarray(features, dtype=np.int64)),
+            *([paragraph(_MOVED)] if len(self._samples) > 1 else []),
         ]
         return Section("data", "Data", content)
 
     def _table_of(self, features: Any) -> Markup:
         header = ["Feature", "Mean", "Standard deviation", "Least", "Greatest", "Zero"]
         if len(self._samples) > 1:
-            header.append("Mean moved since training, in deviations")
+            header.append("Moved since training")
         first, *others = self.summaries
         n_rows = len(self._samples[0].labels)
         rows = []
@@ -79,7 +84,7 @@ def _moved(feature: int, test: FeatureSummary, train: FeatureSummary) -> str:
     if not deviation:
         return NONE
     mean = float(test.mean[a]) if a >= 0 else 0.0
-    return f"{(mean - float(train.mean[b])) / deviation:+.2f}"
+    return signed((mean - float(train.mean[b])) / deviation, 2)
 
 
 def _count_with_pairs(sample: Sample) -> str:
@@ -99,7 +104,7 @@ def _label_range(sample: Sample) -> str:
 
 def _stored(summary: FeatureSummary) -> str:
     n = summary.columns.n_features
-    return f"{number(n)}, of which {number(summary.n_constant)} never change"
+    return f"{number(n)}, {number(summary.n_constant)} of them constant"
 
 
 _ROWS: dict[str, Callable[[Sample], str]] = {
@@ -133,7 +138,8 @@ def _labels(sample: Sample) -> Markup:
 
 def _sizes(sample: Sample) -> Markup:
     sizes = sample.query_sizes
-    edges = np.histogram_bin_edges(sizes, min(_BINS, int(np.ptp(sizes)) + 1))
+    width = int(np.ptp(sizes)) // _BINS + 1
+    edges = np.arange(sizes.min(), sizes.max() + width + 1, width) - 0.5
     counts, _ = np.histogram(sizes, edges)
     description = f"From {sizes.min():,} to {sizes.max():,} rows, of {counted(len(sizes), 'query', 'queries')}."
     axes = ("rows of a query", "queries")

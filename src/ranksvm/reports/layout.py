@@ -26,7 +26,9 @@ def heading(text: str) -> Markup:
     return element("h3", text)
 
 
-def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
+def table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, kind: str | None = None
+) -> Markup:
     """Return a table, whose first cells name the rows; it scrolls by itself where it is wide."""
     names = [element("th", name, scope="col") for name in header]
     body = [
@@ -40,6 +42,7 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) ->
         element("caption", caption),
         element("thead", element("tr", *names)),
         element("tbody", *body),
+        class_=kind,
     )
     return element("div", whole, class_="wide", role="region", aria_label=caption, tabindex=0)
 
@@ -63,7 +66,7 @@ def opening(summary: Any, *content: Any) -> Markup:
 
 
 def figures(*pictures: Markup) -> Markup:
-    """Return figures side by side, as many as there is room for."""
+    """Return figures, and tables, side by side, as many as there is room for."""
     return element("div", *pictures, class_="figures")
 
 
@@ -98,10 +101,3 @@ def page(title: str, lead: Sequence[Markup], sections: Sequence[Section], style:
         element("main", *parts),
     )
     return "<!DOCTYPE html>\n" + element("html", head, "\n", body, lang="en") + "\n"
-
-
-def lines(parts: Iterable[Any]) -> Markup:
-    """Return a list."""
-    return element("ul", *(element("li", part) for part in parts))
-
-

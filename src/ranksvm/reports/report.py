@@ -220,7 +220,9 @@ class _Page:
         shown = dict.fromkeys([next(iter(evaluation.mean)), "pairwise_accuracy"])
         cards = [(name, self._card(evaluation, name)) for name in shown if name in evaluation.mean]
         gap = gap_in_words(self.subject.model.training)
-        cards.append(("Above the optimum", gap))
+        known = "dual_gap" in self.subject.model.training
+        small = element("small", "at most, of the objective" if known else "no certificate")
+        cards.append(("Above the optimum", element("span", gap, small)))
         if other is not None:
             name = next(iter(evaluation.mean))
             p = p_value(evaluation.per_query[name], other.per_query[name], 100_000)

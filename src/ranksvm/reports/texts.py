@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 NONE = "–"
@@ -14,9 +15,31 @@ def number(value: Any, digits: int = 4) -> str:
         return NONE
     if isinstance(value, str | bool):
         return str(value)
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
+    size = abs(value)
+    if size < 1e9 and (size >= 10.0 ** (digits - 1) or float(value).is_integer()):
+        return f"{value:,.0f}"
+    return short(value, digits)
+
+
+def short(value: float, digits: int = 6) -> str:
+    """Return a number in few letters."""
+    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def at_least(value: Decimal, digits: int) -> str:
+    """Return a number with so many digits, rounded down."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def at_most(value: Decimal, digits: int) -> str:
+    """Return a number with so many digits, rounded up."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: Decimal, digits: int, rounding: str) -> str:
+    context = Context(prec=digits, rounding=rounding)
+    found = context.plus(value).normalize(context)
+    return f"{found:f}" if -5 < found.adjusted() < 12 else f"{found:e}"
 
 
 def measured(value: float) -> str:
@@ -24,9 +47,9 @@ def measured(value: float) -> str:
     return NONE if math.isnan(value) else f"{value:.4f}"
 
 
-def signed(value: float) -> str:
-    """Return a difference of metrics, with its sign."""
-    return NONE if math.isnan(value) else f"{value:+.4f}"
+def signed(value: float, digits: int = 4) -> str:
+    """Return a difference, with its sign."""
+    return NONE if math.isnan(value) else f"{round(value, digits) + 0.0:+.{digits}f}"
 
 
 def interval(low: float, high: float, form: str = ".4f") -> str:

@@ -16,10 +16,10 @@ from ..models.effects import effect_curves
 from ..pairs.queries import QueryGroups
 from .charts import Bar, bar_chart, curve
 from .features import FeatureSummary
-from .layout import Section, figures, heading, paragraph, table
+from .layout import Section, figures, paragraph, table
 from .markup import Markup
 from .subjects import Sample, Subject
-from .texts import counted, fitted, interval, number
+from .texts import counted, fitted, interval, number, signed
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -138,23 +138,24 @@ def _weights(
             strict=True,
         )
     ]
-    header = [
-        "Feature",
-        "Weight",
-        "Standard deviation",
-        "Weight times deviation",
-        "Spread within queries",
-    ]
-    signed = np.sign(coef) * shown.spread
+    header = ["Feature", "Weight", "Deviation", "Product", "Spread"]
+    lengths = np.sign(coef) * shown.spread
     bars = [
         Bar(names[k], float(value), f"{value:+.3g}")
-        for k, value in zip(shown.features.tolist(), signed, strict=True)
+        for k, value in zip(shown.features.tolist(), lengths, strict=True)
     ]
     title = "Spread of scores by feature, with the sign of the weight"
+    told = paragraph(
+        "The deviation is that of the feature over all rows, the spread that of what it adds to "
+        "scores within queries."
+    )
+    if not bars:
+        return [paragraph("No feature changes a ranking: all weights are zero.", class_="note")]
+    chart = bar_chart(title, _largest(bars), bars)
     return [
         _of_how_many(shown, model.n_features),
-        figures(bar_chart(title, _largest(bars), bars)) if bars else paragraph("No weight counts."),
-        table("Weights", header, rows),
+        figures(chart, table("Weights", header, rows)),
+        told,
     ]
 
 
@@ -207,14 +208,16 @@ def _importance(
     for k in order:
         low, high = float(ends[0][k]), float(ends[1][k])
         name, value = names[shown.features[k]], float(mean[k])
-        bars.append(Bar(name, value, f"{value:+.4f}", *((low, high) if many else ())))
-        rows.append((fitted(name), f"{value:+.4f}", interval(low, high, "+.4f")))
+        bars.append(Bar(name, value, signed(value), *((low, high) if many else ())))
+        rows.append((fitted(name), signed(value), interval(low, high, "+.4f")))
     told = (
         f"What {metric} loses of {baseline:.4f} when the weight of one feature is set to zero, "
         "and nothing is trained again. Of features that tell the same, each alone seems worth "
         "little."
     )
     title = f"Loss of {metric} without each feature"
-    chart = [figures(bar_chart(title, _largest(bars), bars))] if bars else []
+    if not bars:
+        return [paragraph(f"No feature changes {metric}.")]
+    chart = bar_chart(title, _largest(bars), bars)
     header = ["Feature", f"Loss of {metric}", "95 % interval"]
-    return [paragraph(told), *chart, heading("In numbers"), table(title, header, rows)]
+    return [paragraph(told), figures(chart, table(title, header, rows))]
