@@ -33,6 +33,7 @@ ROOMS = (
     "progress",
     "estimators",
     "jobs",
+    "reports",
     "config",
     "cli",
 )

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .models import KernelModel as KernelModel
     from .models import LinearModel as LinearModel
     from .models.ranking import rank as rank
+    from .reports import report as report
 
 __version__ = "0.1.0"
 
@@ -82,6 +83,7 @@ _HOMES = {
     "rank": "models.ranking",
     "ranksvm_grid": "estimators.grid",
     "register_skl2onnx": "estimators.onnx_converters",
+    "report": "reports",
     "regularization_path": "estimators.regularization_path",
     "save_model": "files.model",
     "write_trec_run": "files.trec",

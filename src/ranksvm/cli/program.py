@@ -244,6 +244,7 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "convert": _adder("models", "add_convert"),
     "plot": _adder("plot"),
     "explain": _adder("explain"),
+    "report": _adder("report"),
 }
 
 
@@ -266,6 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not hasattr(args, "run"):
         parser.print_help()
         return 0
+    args.argv = list(argv)
     return _run(args)
 
 

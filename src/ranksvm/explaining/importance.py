@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..metrics import parse_metric
+from ..metrics.bootstrap import bootstrap_interval
 from ..metrics.evaluation import measure
 from ..pairs.queries import QueryGroups
 from ..summaries import Tabular
@@ -116,6 +117,8 @@ def feature_importance(
     """
     if kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if n_repeats < 1:
+        raise InputError(f"n_repeats must be at least 1, not {n_repeats}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, not {confidence!r}")
     parse_metric(metric)
@@ -124,34 +127,59 @@ def feature_importance(
     ranker = additive_model(model)
     added = feature_scores(ranker, X, qid)
     generator = np.random.default_rng(seed)
+    n_shuffles = 0 if kind == "drop" else n_repeats
+    lost, baseline = losses(added.sum(axis=1), added, y, qid, metric, n_shuffles, generator)
+    low, high = bootstrap_interval(lost, n_bootstraps, confidence, generator)
+    mean = np.nanmean(lost, axis=0)
+    return FeatureImportance(mean, low, high, lost, names_of(ranker), metric, baseline, kind)
+
+
+def losses(
+    scores: Vector,
+    added: NDArray[np.float64],
+    y: ArrayLike,
+    qid: ArrayLike | None,
+    metric: str,
+    n_shuffles: int = 0,
+    generator: np.random.Generator | None = None,
+) -> tuple[NDArray[np.float64], float]:
+    """Return what queries lose of a metric without each of some features.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+    added : ndarray of shape (n_samples, n_features)
+        What each of the features adds to them.
+    y, qid, metric
+        As for `feature_importance`.
+    n_shuffles : int, default=0
+        How often values are shuffled within queries; 0 is for leaving them out.
+    generator : numpy Generator, optional
+        Of the shuffles.
+
+    Returns
+    -------
+    lost : ndarray of shape (n_queries, n_features)
+    baseline : float
+        The mean of the metric with all features.
+    """
+    groups = QueryGroups.from_qid(qid, len(added))
 
     def measured(scores: Vector) -> Vector:
         found: Vector = measure(y, scores, qid, metric).per_query[metric]
         return found
 
-    scores = added.sum(axis=1)
     baseline = measured(scores)
-    groups = QueryGroups.from_qid(qid, len(added))
     lost = np.zeros((len(baseline), added.shape[1]))
     for k in np.flatnonzero(added.any(axis=0)).tolist():
         without = scores - added[:, k]
-        if kind == "drop":
+        if generator is None or n_shuffles == 0:
             lost[:, k] = baseline - measured(without)
             continue
-        for _ in range(n_repeats):
+        for _ in range(n_shuffles):
             shuffled = without + _shuffled(added[:, k], groups, generator)
-            lost[:, k] += (baseline - measured(shuffled)) / n_repeats
-    low, high = _interval(lost, n_bootstraps, confidence, generator)
-    return FeatureImportance(
-        np.nanmean(lost, axis=0),
-        low,
-        high,
-        lost,
-        names_of(ranker),
-        metric,
-        float(np.nanmean(baseline)),
-        kind,
-    )
+            lost[:, k] += (baseline - measured(shuffled)) / n_shuffles
+    return lost, float(np.nanmean(baseline))
 
 
 def _shuffled(values: Vector, groups: QueryGroups, generator: np.random.Generator) -> Vector:
@@ -160,16 +188,3 @@ def _shuffled(values: Vector, groups: QueryGroups, generator: np.random.Generato
         rows = groups.rows(q, q + 1)
         shuffled[rows] = generator.permutation(values[rows])
     return shuffled
-
-
-def _interval(
-    lost: NDArray[np.float64], n_bootstraps: int, confidence: float, generator: np.random.Generator
-) -> tuple[Vector, Vector]:
-    """Return ends of intervals of the mean, from samples of rows with replacement."""
-    known = lost[~np.isnan(lost).any(axis=1)]
-    n = max(len(known), 1)
-    counts = generator.multinomial(n, np.full(n, 1 / n), size=n_bootstraps)
-    means = counts @ known / n if len(known) else np.full((n_bootstraps, lost.shape[1]), np.nan)
-    tail = 0.5 * (1 - confidence)
-    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low, high

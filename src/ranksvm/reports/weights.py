@@ -1,0 +1,223 @@
+"""What a model goes by: weights or curves of features, and what each feature is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..explaining.contributions import additive_model, feature_scores
+from ..explaining.importance import losses
+from ..metrics.bootstrap import bootstrap_interval
+from ..models import LinearModel
+from ..models.effects import effect_curves
+from ..pairs.queries import QueryGroups
+from .charts import Bar, bar_chart, curve
+from .features import FeatureSummary
+from .layout import Section, figures, paragraph, table
+from .markup import Markup
+from .subjects import Sample, Subject
+from .texts import counted, fitted, interval, number, signed
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+MOST = 20  # features
+_CURVES = 9
+_DRAWN_ROWS = 5000  # that curves span
+_TOLD = 3  # features of a row
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The features that scores vary with most.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        From the largest spread down.
+    spread : ndarray
+        The standard deviation of what each adds to scores, within queries.
+    added : ndarray of shape (n_samples, number of features)
+        What each adds to the score of each row, less the mean of its query.
+    """
+
+    features: NDArray[np.integer]
+    spread: Vector
+    added: Matrix
+
+    @classmethod
+    def of(cls, subject: Subject, sample: Sample, summary: FeatureSummary) -> Shown:
+        """Find them.
+
+        Raises
+        ------
+        ValueError
+            If scores are no sum of what each feature adds.
+        """
+        model = additive_model(subject.model)
+        if model.maps:
+            added = feature_scores(model, sample.X, sample.qid)
+            features = np.arange(added.shape[1])
+        else:
+            features = _candidates(model, summary)
+            columns = sample.X[:, features]
+            columns = columns.toarray() if hasattr(columns, "toarray") else columns
+            places = np.searchsorted(model.weights.columns.feature(_all_columns(model)), features)
+            added = columns.astype(np.float64) * model.weights.values[places]
+        added = _centred(added, sample.groups)
+        spread = added.std(axis=0)
+        order = np.argsort(-spread, kind="stable")
+        order = order[spread[order] > 0][:MOST]
+        return cls(features[order], spread[order], added[:, order])
+
+    def why(self, names: Sequence[str], row: int) -> str:
+        """Return what adds most to the score of a row, of the features that are shown."""
+        added = self.added[row]
+        order = np.argsort(-np.abs(added), kind="stable")[:_TOLD]
+        told = [f"{fitted(names[self.features[k]], 20)} {added[k]:+.3g}" for k in order if added[k]]
+        return ", ".join(told)
+
+
+def weights(
+    subject: Subject, sample: Sample, shown: Shown, summary: FeatureSummary, metric: str
+) -> list[Section]:
+    """Return the sections on weights, or curves, and on importance."""
+    names = subject.feature_names
+    model = additive_model(subject.model)
+    found = _curves(model, sample, shown, names) if model.maps else _weights(model, shown, names, summary)
+    return [
+        Section("weights", "Weights and effects", found),
+        Section("importance", "Importance", _importance(sample, shown, names, metric)),
+    ]
+
+
+def no_weights(why: str) -> list[Section]:
+    """Return the section of a model whose scores are no sum."""
+    return [Section("weights", "Weights and effects", [paragraph(f"Not shown: {why}.", class_="note")])]
+
+
+def _all_columns(model: LinearModel) -> NDArray[np.integer]:
+    return np.arange(len(model.weights.columns))
+
+
+def _candidates(model: LinearModel, summary: FeatureSummary) -> NDArray[np.integer]:
+    """Return features with the largest spread over all rows, which few within queries exceed."""
+    columns = model.weights.columns
+    features = np.asarray(columns.feature(_all_columns(model)))
+    places = summary.places(features)
+    deviation = np.where(places < 0, 0.0, summary.deviation[places])
+    spread = np.abs(model.weights.values) * deviation
+    largest = np.argsort(-spread, kind="stable")[: 3 * MOST]
+    return np.sort(features[largest[spread[largest] > 0]])
+
+
+def _centred(added: Matrix, groups: QueryGroups) -> Matrix:
+    """Return values less the means of their queries."""
+    by_place = added if groups.order is None else added[groups.order]
+    totals = np.add.reduceat(by_place, groups.indptr[:-1], axis=0)
+    means = totals / np.diff(groups.indptr)[:, np.newaxis]
+    centred: Matrix = added - means[groups.numbers]
+    return centred
+
+
+def _weights(
+    model: LinearModel, shown: Shown, names: Sequence[str], summary: FeatureSummary
+) -> list[Markup]:
+    coef = model.weights.dense[shown.features]
+    deviation = summary.deviation[summary.places(shown.features)]
+    rows = [
+        (fitted(names[k]), number(weight), number(one), number(weight * one), number(spread))
+        for k, weight, one, spread in zip(
+            shown.features.tolist(),
+            coef.tolist(),
+            deviation.tolist(),
+            shown.spread.tolist(),
+            strict=True,
+        )
+    ]
+    header = ["Feature", "Weight", "Deviation", "Product", "Spread"]
+    lengths = np.sign(coef) * shown.spread
+    bars = [
+        Bar(names[k], float(value), f"{value:+.3g}")
+        for k, value in zip(shown.features.tolist(), lengths, strict=True)
+    ]
+    title = "Spread of scores by feature, with the sign of the weight"
+    told = paragraph(
+        "The deviation is that of the feature over all rows, the spread that of what it adds to "
+        "scores within queries."
+    )
+    if not bars:
+        return [paragraph("No feature changes a ranking: all weights are zero.", class_="note")]
+    chart = bar_chart(title, _largest(bars), bars)
+    return [
+        _of_how_many(shown, model.n_features),
+        figures(chart, table("Weights", header, rows)),
+        told,
+    ]
+
+
+def _of_how_many(shown: Shown, n_features: int) -> Markup:
+    return paragraph(
+        f"The {counted(len(shown.features), 'feature')} that scores vary with most within queries, "
+        f"of {number(n_features)}."
+    )
+
+
+def _largest(bars: Sequence[Bar]) -> str:
+    told = ", ".join(f"{bar.name} {bar.shown}" for bar in bars[:3])
+    return f"The largest are {told}." if bars else ""
+
+
+def _curves(
+    model: LinearModel, sample: Sample, shown: Shown, names: Sequence[str]
+) -> list[Markup]:
+    """Return what the largest features add, by their values."""
+    step = -(-len(sample.labels) // _DRAWN_ROWS)
+    X = None if model.needs_queries else sample.X[::step].astype(np.float64)
+    values, effects = effect_curves(model, X, n_points=101)
+    drawn = []
+    for k in shown.features[:_CURVES].tolist():
+        effect = effects[:, k] - effects[:, k].mean()
+        low, high = float(effect.min()), float(effect.max())
+        told = f"It adds from {number(low, 3)} to {number(high, 3)} to a score."
+        name = fitted(names[k], 30)
+        labels = (name, "adds to the score")
+        drawn.append(curve(name, told, values[:, k].tolist(), effect.tolist(), labels, height=160))
+    scaled = "Values are those within the query, from 0 to 1. " if model.needs_queries else ""
+    return [
+        _of_how_many(shown, model.n_features),
+        paragraph(f"{scaled}Where a curve rises, higher values rank higher; its level means nothing."),
+        figures(*drawn),
+    ]
+
+
+def _importance(
+    sample: Sample, shown: Shown, names: Sequence[str], metric: str
+) -> list[Markup]:
+    lost, baseline = losses(sample.scores, shown.added, sample.labels, sample.qid, metric)
+    mean = np.nanmean(lost, axis=0) if len(shown.features) else np.empty(0)
+    many = int(np.count_nonzero(~np.isnan(lost).any(axis=1))) > 1
+    n = max(lost.shape[1], 1)
+    samples = int(np.clip(2e8 / (n * max(len(lost), 1)), 100, 1000))
+    ends = bootstrap_interval(lost, samples) if many else (np.full(n, np.nan),) * 2
+    order = np.argsort(-mean, kind="stable").tolist()
+    bars, rows = [], []
+    for k in order:
+        low, high = float(ends[0][k]), float(ends[1][k])
+        name, value = names[shown.features[k]], float(mean[k])
+        bars.append(Bar(name, value, signed(value), *((low, high) if many else ())))
+        rows.append((fitted(name), signed(value), interval(low, high, "+.4f")))
+    told = (
+        f"What {metric} loses of {baseline:.4f} when the weight of one feature is set to zero, "
+        "and nothing is trained again. Of features that tell the same, each alone seems worth "
+        "little."
+    )
+    title = f"Loss of {metric} without each feature"
+    if not bars:
+        return [paragraph(f"No feature changes {metric}.")]
+    chart = bar_chart(title, _largest(bars), bars)
+    header = ["Feature", f"Loss of {metric}", "95 % interval"]
+    return [paragraph(told), figures(chart, table(title, header, rows))]
