@@ -83,8 +83,8 @@ _HOMES = {
     "rank": "models.ranking",
     "ranksvm_grid": "estimators.grid",
     "register_skl2onnx": "estimators.onnx_converters",
-    "report": "reports",
     "regularization_path": "estimators.regularization_path",
+    "report": "reports",
     "save_model": "files.model",
     "write_trec_run": "files.trec",
 }

@@ -59,7 +59,11 @@ def _report(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     other = [] if args.compare is None else [args.compare]
     rows, runs = read_runs(args, [args.model, *other], comments=True)
-    train = None if args.train is None else _training_rows(args, model)
+    names, train = {"test": rows.name, "compare": args.compare}, None
+    if args.train is not None:
+        trained = _training_rows(args, model)
+        names["train"] = trained.name
+        train = widened(trained.X, model.n_features), trained.labels, trained.qid
     page = report(
         model,
         widened(rows.X, model.n_features),
@@ -67,11 +71,11 @@ def _report(args: argparse.Namespace) -> None:
         rows.qid,
         sample_weight=rows.cost,
         docids=rows.docids,
-        train=train and (widened(train.X, model.n_features), train.labels, train.qid),
+        train=train,
         compare=runs[1] if other else None,
         metrics=metrics,
         title=args.title or f"Report of {args.model}",
-        names={"test": rows.name, "compare": args.compare, **({"train": train.name} if train else {})},
+        names=names,
         sources=_sources(args),
     )
     page.save(args.out)
@@ -95,6 +99,6 @@ def _sources(args: argparse.Namespace) -> dict[str, str]:
     for title, path in [("Model", args.model), ("Compared with", args.compare)]:
         if path is not None and path != "-":
             name, content = read_bytes(path)
-            digest = blake2b(content, digest_size=16).hexdigest()
+            digest = blake2b(content.tobytes(), digest_size=16).hexdigest()
             sources[title] = f"{name}, {len(content):,} bytes, BLAKE2b-128 {digest}"
     return sources

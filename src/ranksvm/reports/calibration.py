@@ -8,6 +8,7 @@ however many pairs there are. Only the edges of the bins come from a sample of p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,9 @@ def calibration(sample: Sample) -> Section:
     chart = [bar_chart(title, description, bars, (0.0, 100.0))] if bars else []
     content = [paragraph(told), figures(*chart, counts)]
     if found.tied:
-        content.append(paragraph(f"Pairs of equal scores, which have no order: {number(found.tied)}."))
+        content.append(
+            paragraph(f"Pairs of equal scores, which have no order: {number(found.tied)}.")
+        )
     return Section("calibration", "Calibration", content)
 
 
@@ -100,7 +103,7 @@ def _names(edges: Vector) -> list[str]:
     shown = [number(edge, 3) for edge in edges.tolist()]
     if not shown:
         return ["above 0"]
-    middle = [f"{low} to {high}" for low, high in zip(shown[:-1], shown[1:], strict=True)]
+    middle = [f"{low} to {high}" for low, high in pairwise(shown)]
     return [f"below {shown[0]}", *middle, f"{shown[-1]} or more"]
 
 
@@ -112,7 +115,9 @@ def _edges(sample: Sample) -> Vector:
     sizes = np.diff(groups.indptr)
     rows = np.tile(np.arange(n), max(1, _SAMPLED // n))
     numbers = groups.numbers[rows]
-    others = order[groups.indptr[numbers] + (generator.random(len(rows)) * sizes[numbers]).astype(int)]
+    others = order[
+        groups.indptr[numbers] + (generator.random(len(rows)) * sizes[numbers]).astype(int)
+    ]
     differ = sample.labels[rows] != sample.labels[others]
     apart = np.abs(sample.scores[rows] - sample.scores[others])[differ]
     apart = apart[apart > 0]

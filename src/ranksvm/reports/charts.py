@@ -55,7 +55,10 @@ def bar_chart(
     height = _ROW * len(bars) + 8
     rule = _line(base, 2.0, base, height - 2, "axis")
     return figure(
-        title, description, joined([*(_bar(k, bar, axis, base) for k, bar in enumerate(bars)), rule]), height
+        title,
+        description,
+        joined([*(_bar(k, bar, axis, base) for k, bar in enumerate(bars)), rule]),
+        height,
     )
 
 
@@ -115,13 +118,29 @@ def curve(
     y: Sequence[float],
     labels: tuple[str, str],
     *,
+    ends: tuple[float, float] | None = None,
     logarithmic: bool = False,
     points: bool = False,
     height: float = 190.0,
 ) -> Markup:
-    """Return a line through points; `logarithmic` says how y is spaced."""
+    """Return a line through points.
+
+    Parameters
+    ----------
+    title, description : str
+    x, y : sequence of float
+    labels : tuple of str
+        Of the two axes.
+    ends : tuple of float, optional
+        Of the axis of y; by default it spans the values.
+    logarithmic : bool, default=False
+        How y is spaced.
+    points : bool, default=False
+        Whether points are marked.
+    height : float
+    """
     across = Axis.over(x, _LEFT, _RIGHT)
-    up = Axis.over(y, height - _BOTTOM, _TOP, logarithmic=logarithmic)
+    up = Axis.over(y if ends is None else ends, height - _BOTTOM, _TOP, logarithmic=logarithmic)
     places = [(across.place(a), up.place(b)) for a, b in zip(x, y, strict=True)]
     route = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
     marks = [element("circle", cx=a, cy=b, r=3, class_="point") for a, b in places if points]
@@ -136,7 +155,10 @@ def _frame(across: Axis, up: Axis, height: float, labels: tuple[str, str]) -> Ma
     bottom = height - _BOTTOM
     parts = [_line(_LEFT, bottom, _RIGHT, bottom, "axis")]
     for place, text in up.ticks():
-        parts += [_line(_LEFT, place, _RIGHT, place, "grid"), _text(_LEFT - 6, place + 4, text, "end")]
+        parts += [
+            _line(_LEFT, place, _RIGHT, place, "grid"),
+            _text(_LEFT - 6, place + 4, text, "end"),
+        ]
     for place, text in across.ticks():
         parts += [_line(place, bottom, place, bottom + 4, "axis"), _text(place, bottom + 17, text)]
     parts.append(_text(0.5 * (_LEFT + _RIGHT), height - 6, labels[0], "middle", "label"))
@@ -158,6 +180,4 @@ def _text(
     kind: str | None = None,
     transform: str | None = None,
 ) -> Markup:
-    return element(
-        "text", text, x=x, y=y, text_anchor=anchor, class_=kind, transform=transform
-    )
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_=kind, transform=transform)

@@ -24,9 +24,7 @@ _QUERIES = 5
 def comparison(sample: Sample, evaluation: Evaluation, other: Evaluation, name: str) -> Section:
     """Return the difference of two models by each metric, with p-values."""
     n_permutations = int(np.clip(_SIGNS / len(evaluation.queries), 1000, 100_000))
-    rows = [
-        _row(metric, evaluation, other, n_permutations) for metric in evaluation.per_query
-    ]
+    rows = [_row(metric, evaluation, other, n_permutations) for metric in evaluation.per_query]
     header = [
         "Metric",
         "This model",
@@ -47,9 +45,7 @@ def comparison(sample: Sample, evaluation: Evaluation, other: Evaluation, name: 
     content = [
         paragraph(told),
         table(f"This model against {fitted(name)}", header, rows),
-        figures(
-            _histogram(first, known), _largest(sample, first, differences, evaluation, other)
-        ),
+        figures(_histogram(first, known), _largest(sample, first, differences, evaluation, other)),
     ]
     return Section("comparison", "Comparison", content)
 
@@ -58,9 +54,7 @@ def p_value(first: Vector, second: Vector, n_permutations: int) -> float:
     """Return that of the test, NaN where there is nothing to compare."""
     if np.isnan(first).all() or len(first) < 2:
         return float("nan")
-    return paired_randomization_test(
-        first, second, n_permutations=n_permutations, random_state=0
-    )
+    return paired_randomization_test(first, second, n_permutations=n_permutations, random_state=0)
 
 
 def _row(metric: str, one: Evaluation, two: Evaluation, n_permutations: int) -> list[str]:

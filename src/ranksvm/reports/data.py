@@ -94,12 +94,16 @@ def _count_with_pairs(sample: Sample) -> str:
 
 def _size_range(sample: Sample) -> str:
     sizes = sample.query_sizes
-    return f"{number(int(sizes.min()))}, {number(float(np.median(sizes)))}, {number(int(sizes.max()))}"
+    return (
+        f"{number(int(sizes.min()))}, {number(float(np.median(sizes)))}, {number(int(sizes.max()))}"
+    )
 
 
 def _label_range(sample: Sample) -> str:
     values = np.unique(sample.labels)
-    return f"{len(values)} different, from {number(float(values[0]))} to {number(float(values[-1]))}"
+    return (
+        f"{len(values)} different, from {number(float(values[0]))} to {number(float(values[-1]))}"
+    )
 
 
 def _stored(summary: FeatureSummary) -> str:
@@ -141,7 +145,8 @@ def _sizes(sample: Sample) -> Markup:
     width = int(np.ptp(sizes)) // _BINS + 1
     edges = np.arange(sizes.min(), sizes.max() + width + 1, width) - 0.5
     counts, _ = np.histogram(sizes, edges)
-    description = f"From {sizes.min():,} to {sizes.max():,} rows, of {counted(len(sizes), 'query', 'queries')}."
+    told = counted(len(sizes), "query", "queries")
+    description = f"From {sizes.min():,} to {sizes.max():,} rows, of {told}."
     axes = ("rows of a query", "queries")
     return histogram("Sizes of queries", description, edges.tolist(), counts.tolist(), axes)
 

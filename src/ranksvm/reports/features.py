@@ -81,6 +81,7 @@ def _of_sparse(X: Any, columns: Columns) -> FeatureSummary:
     deviation = np.sqrt((apart + (n - stored) * mean**2) / n)
     nonzero = np.bincount(X.indices, values != 0, minlength=d)
     low, high = (
-        np.asarray(end.toarray(), dtype=np.float64).ravel() for end in (X.min(axis=0), X.max(axis=0))
+        np.asarray(end.toarray(), dtype=np.float64).ravel()
+        for end in (X.min(axis=0), X.max(axis=0))
     )
     return FeatureSummary(columns, mean, deviation, low, high, n - nonzero)

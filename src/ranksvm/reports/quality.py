@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.names import parse_metrics
 from ..metrics.bootstrap import bootstrap_interval
 from ..metrics.evaluation import Evaluation
+from ..metrics.names import parse_metrics
 from .charts import histogram
 from .layout import Section, figures, paragraph, table
 from .markup import Markup

@@ -59,7 +59,9 @@ def _opened(sample: Sample, query: int, value: str, why: Why | None) -> Markup:
     header = ["Row", "Rank", "Label", "Score"] + ([] if why is None else ["What adds most"])
     body = [_cells(sample, int(row), rank, why) for rank, row in _shown(sample, ranking)]
     summary = f"{name}: {value}, {counted(len(rows), 'row')}"
-    return opening(summary, table(f"Rows of {name}", header, body, kind=None if why is None else "told"))
+    return opening(
+        summary, table(f"Rows of {name}", header, body, kind=None if why is None else "told")
+    )
 
 
 def _shown(sample: Sample, ranking: NDArray[Any]) -> list[tuple[int, int]]:

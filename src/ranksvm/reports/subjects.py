@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..explaining.contributions import names_of
 from ..lazy import cached_property
 from ..metrics.evaluation import Evaluation, measure
 from ..metrics.pairs import lost_pairs
@@ -68,10 +67,9 @@ class Subject:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features, or their numbers."""
-        if isinstance(self.model, LinearModel):
-            return names_of(self.model)
-        first = 1 if self.model.training.get("zero_based") is False else 0
-        return self.model.feature_names or [str(first + k) for k in range(self.model.n_features)]
+        first = 0 if self.model.training.get("zero_based", True) else 1
+        numbers = range(first, first + self.model.n_features)
+        return self.model.feature_names or [f"feature {k}" for k in numbers]
 
     def scores(self, X: Any, qid: Any) -> Vector:
         """Score rows."""
@@ -142,9 +140,7 @@ class Sample:
     def pairs_of_queries(self) -> Vector:
         """How many preference pairs each query has, or what they weigh."""
         try:
-            _, pairs = lost_pairs(
-                self.labels, self.scores, self.qid, sample_weight=self.weights
-            )
+            _, pairs = lost_pairs(self.labels, self.scores, self.qid, sample_weight=self.weights)
         except ValueError:  # not one
             return np.zeros(self.groups.n_queries)
         return pairs
@@ -162,7 +158,9 @@ class Sample:
     @property
     def query_names(self) -> list[str]:
         """What the queries are called."""
-        return ["all rows"] if self.qid is None else list(map(str, self.qid[self.groups.first_rows]))
+        return (
+            ["all rows"] if self.qid is None else list(map(str, self.qid[self.groups.first_rows]))
+        )
 
     def row_name(self, row: int) -> str:
         """Return what a row is called: by its document where that is known."""

@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-NONE = "–"
+NONE = "-"
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -23,7 +23,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 def short(value: float, digits: int = 6) -> str:
     """Return a number in few letters."""
-    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e")
+    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 def at_least(value: Decimal, digits: int) -> str:

@@ -60,7 +60,7 @@ class Shown:
         model = additive_model(subject.model)
         if model.maps:
             added = feature_scores(model, sample.X, sample.qid)
-            features = np.arange(added.shape[1])
+            features: NDArray[np.integer] = np.arange(added.shape[1])
         else:
             features = _candidates(model, summary)
             columns = sample.X[:, features]
@@ -87,7 +87,11 @@ def weights(
     """Return the sections on weights, or curves, and on importance."""
     names = subject.feature_names
     model = additive_model(subject.model)
-    found = _curves(model, sample, shown, names) if model.maps else _weights(model, shown, names, summary)
+    found = (
+        _curves(model, sample, shown, names)
+        if model.maps
+        else _weights(model, shown, names, summary)
+    )
     return [
         Section("weights", "Weights and effects", found),
         Section("importance", "Importance", _importance(sample, shown, names, metric)),
@@ -96,7 +100,9 @@ def weights(
 
 def no_weights(why: str) -> list[Section]:
     """Return the section of a model whose scores are no sum."""
-    return [Section("weights", "Weights and effects", [paragraph(f"Not shown: {why}.", class_="note")])]
+    return [
+        Section("weights", "Weights and effects", [paragraph(f"Not shown: {why}.", class_="note")])
+    ]
 
 
 def _all_columns(model: LinearModel) -> NDArray[np.integer]:
@@ -171,32 +177,32 @@ def _largest(bars: Sequence[Bar]) -> str:
     return f"The largest are {told}." if bars else ""
 
 
-def _curves(
-    model: LinearModel, sample: Sample, shown: Shown, names: Sequence[str]
-) -> list[Markup]:
+def _curves(model: LinearModel, sample: Sample, shown: Shown, names: Sequence[str]) -> list[Markup]:
     """Return what the largest features add, by their values."""
     step = -(-len(sample.labels) // _DRAWN_ROWS)
     X = None if model.needs_queries else sample.X[::step].astype(np.float64)
     values, effects = effect_curves(model, X, n_points=101)
     drawn = []
-    for k in shown.features[:_CURVES].tolist():
-        effect = effects[:, k] - effects[:, k].mean()
+    features = shown.features[:_CURVES]
+    effects = effects[:, features] - effects[:, features].mean(axis=0)
+    reach = 1.05 * float(np.abs(effects).max(initial=0.0)) or 1.0
+    for k, effect in zip(features.tolist(), effects.T, strict=True):
         low, high = float(effect.min()), float(effect.max())
         told = f"It adds from {number(low, 3)} to {number(high, 3)} to a score."
         name = fitted(names[k], 30)
-        labels = (name, "adds to the score")
-        drawn.append(curve(name, told, values[:, k].tolist(), effect.tolist(), labels, height=160))
+        labels, points = (name, "adds to the score"), (values[:, k].tolist(), effect.tolist())
+        drawn.append(curve(name, told, *points, labels, ends=(-reach, reach), height=160.0))
     scaled = "Values are those within the query, from 0 to 1. " if model.needs_queries else ""
     return [
         _of_how_many(shown, model.n_features),
-        paragraph(f"{scaled}Where a curve rises, higher values rank higher; its level means nothing."),
+        paragraph(
+            f"{scaled}Where a curve rises, higher values rank higher; its level means nothing."
+        ),
         figures(*drawn),
     ]
 
 
-def _importance(
-    sample: Sample, shown: Shown, names: Sequence[str], metric: str
-) -> list[Markup]:
+def _importance(sample: Sample, shown: Shown, names: Sequence[str], metric: str) -> list[Markup]:
     lost, baseline = losses(sample.scores, shown.added, sample.labels, sample.qid, metric)
     mean = np.nanmean(lost, axis=0) if len(shown.features) else np.empty(0)
     many = int(np.count_nonzero(~np.isnan(lost).any(axis=1))) > 1
@@ -211,8 +217,8 @@ def _importance(
         bars.append(Bar(name, value, signed(value), *((low, high) if many else ())))
         rows.append((fitted(name), signed(value), interval(low, high, "+.4f")))
     told = (
-        f"What {metric} loses of {baseline:.4f} when the weight of one feature is set to zero, "
-        "and nothing is trained again. Of features that tell the same, each alone seems worth "
+        f"What {metric} loses of {baseline:.4f} when one feature adds nothing to scores, and "
+        "nothing is trained again. Of features that tell the same, each alone seems worth "
         "little."
     )
     title = f"Loss of {metric} without each feature"

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -162,9 +163,7 @@ def _other_scores(compare: Any, test: Sample) -> Any:
         return Subject.of(compare).scores(test.X, test.qid)
     scores = finite_column(compare, "compare")
     if len(scores) != len(test.labels):
-        raise ValueError(
-            f"compare has {len(scores)} scores but there are {len(test.labels)} rows"
-        )
+        raise ValueError(f"compare has {len(scores)} scores but there are {len(test.labels)} rows")
     return scores
 
 
@@ -199,7 +198,7 @@ class _Page:
         return Report(page(title, self._lead(evaluation, other), sections, style))
 
     def _features(self, metric: str) -> tuple[list[Section], Section, Any]:
-        """Return the sections on features and on data, and what tells why a row ranks as it does."""
+        """Return the sections on features and on data, and what tells why a row ranks so."""
         names = self.subject.feature_names
         samples = [self.test] if self.train is None else [self.test, self.train]
         data = DataSection(samples, names)
@@ -237,8 +236,6 @@ class _Page:
         return element("span", measured(evaluation.mean[name]), small)
 
     def _reproduction(self, sources: Mapping[str, str]) -> Section:
-        from .. import __version__
-
         samples = [self.test] if self.train is None else [self.test, self.train]
         found = [(name, text) for name, text in sources.items()]
         found += [(f"Fingerprint of {one.name}", _fingerprint(one)) for one in samples]
@@ -246,7 +243,7 @@ class _Page:
         if isinstance(claimed, dict):
             found.append(("Fingerprint of the training data", _listed(claimed)))
         versions = {
-            "ranksvm": __version__,
+            "ranksvm": version("ranksvm"),
             "NumPy": np.__version__,
             "Python": platform.python_version(),
         }
