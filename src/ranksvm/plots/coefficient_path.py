@@ -12,7 +12,6 @@ from ..linear.grid import RankSVMGrid
 from .figures import LINES, PALETTE, new_column, shortened
 
 
-
 class CoefficientPathDisplay:
     """The weights of a linear ranker for each C of a grid, and how many are not zero.
 
