@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import machine_line, table_lines
+from ranksvm.plots.figures import PALETTE
 
 FOLDER = Path("build/benchmarks")
-# The palette of Okabe and Ito (2008), which people with any colour vision tell apart.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^Dv"
 LINES = ("-", "--", "-.", ":")
 MARKED_POINTS = 25
@@ -107,7 +106,7 @@ def styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "label": name,
-            "color": COLORS[k % len(COLORS)],
+            "color": PALETTE[k % len(PALETTE)],
             "marker": MARKERS[k % len(MARKERS)],
             "linestyle": LINES[k % len(LINES)],
             "markersize": 4,

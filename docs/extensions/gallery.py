@@ -6,6 +6,9 @@ import warnings
 
 import matplotlib
 import sklearn
+from cycler import cycler
+
+from ranksvm.plots.figures import PALETTE
 
 _FILTERS = list(warnings.filters)
 
@@ -18,6 +21,12 @@ def surround(_gallery_conf: dict[str, object], _example: str, when: str) -> None
         warnings.simplefilter("error")
         # Before 1.8, scikit-learn scores pipelines without query ids.
         warnings.filterwarnings("ignore", message="the model was trained on")
-        matplotlib.rcParams.update({"figure.constrained_layout.use": True, "figure.dpi": 100})
+        matplotlib.rcParams.update(
+            {
+                "axes.prop_cycle": cycler(color=PALETTE),
+                "figure.constrained_layout.use": True,
+                "figure.dpi": 100,
+            }
+        )
     else:
         warnings.filters[:] = _FILTERS

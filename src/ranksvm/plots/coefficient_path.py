@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..linear.grid import RankSVMGrid
-from .figures import LINES, new_column, shortened
-
-_NUMBER_OF_COLORS = 7
+from .figures import LINES, PALETTE, new_column, shortened
 
 
 class CoefficientPathDisplay:
@@ -148,4 +146,4 @@ def _largest(weights: NDArray[np.float64], n_shown: int) -> NDArray[np.int64]:
 
 def _style(number: int) -> dict[str, Any]:
     """Return a style that differs from the others without colour, too, where colours repeat."""
-    return {"linestyle": LINES[number // _NUMBER_OF_COLORS % len(LINES)], "linewidth": 1.4}
+    return {"linestyle": LINES[number // len(PALETTE) % len(LINES)], "linewidth": 1.4}

@@ -11,7 +11,7 @@ from ..errors import InputError
 
 # The palette of Okabe and Ito (2008), which people with any colour vision tell apart.
 BLUE, VERMILLION = "#0072B2", "#D55E00"
-_COLORS = [BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+PALETTE = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "os^Dv"
 LINES = ["-", "--", "-.", ":"]
 _MARKED_POINTS = 25
@@ -66,7 +66,7 @@ def _new_axes(size: tuple[float, float], n_rows: int, n_columns: int, **kwargs: 
     figure = Figure(figsize=size, layout="constrained")
     found = figure.subplots(n_rows, n_columns, squeeze=False, **kwargs)
     for axes in found.flat:
-        axes.set_prop_cycle(cycler(color=_COLORS))
+        axes.set_prop_cycle(cycler(color=PALETTE))
     return list(found.flat)
 
 
