@@ -172,8 +172,7 @@ def test_the_same_optimum_as_by_many_passes(monkeypatch, loss, long):
     assert here[1] == pytest.approx(model.objective_, rel=2e-9)
     np.testing.assert_allclose(here[0], model.coef_, atol=1e-3 * np.abs(model.coef_).max())
     passes = model.history_[-1].n_passes
-    # The steps of a smoothed loss hold two sweeps, and take no more memory than that.
-    assert here[2] < passes if loss == "squared_hinge" else here[2] == passes
+    assert here[2] < 0.8 * passes
 
 
 def test_queries_that_fit_no_block_take_many_passes():

@@ -18,6 +18,7 @@ from .matrix import Matrix
 from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
+LARGE, FROM_DISK = 1 << 29, 8.0  # so many stored values may be more than memory holds
 SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
@@ -92,9 +93,18 @@ class Costs:
         return self.n_stored == self.n * self.d
 
     @property
+    def is_large(self) -> bool:
+        """Whether X may have to come from disk for each pass.
+
+        Whether it does is not asked: solvers, and so the last bits, are the same in memory.
+        """
+        return self.n_stored >= LARGE
+
+    @property
     def read(self) -> float:
         """A pass over X."""
-        return (PASS_DENSE if self.is_dense else PASS_SPARSE) * self.n_stored
+        in_memory = PASS_DENSE if self.is_dense else PASS_SPARSE
+        return (in_memory + FROM_DISK * self.is_large) * self.n_stored
 
     @property
     def product(self) -> float:

@@ -67,7 +67,7 @@ class LinearObjective(Terms):
         """Evaluate the objective at weights of shape (n_features,).
 
         For a `dtype`, gradient and Hessian in that precision come from the same pass over X, where
-        that can be; but for a smoothing, which is narrowed first.
+        that can be; but for a smoothing, which is narrowed first unless weights are zero.
         """
         weights = np.ascontiguousarray(w, dtype=np.float64)
         known = self.known
@@ -75,7 +75,8 @@ class LinearObjective(Terms):
             if known.formula.equals(self.loss):
                 return LinearEvaluation(self, weights, known.scores, known.loss, known.slope)
             return self.at(weights, known.scores)
-        if dtype is not None:
+        is_final = self.loss.narrowed(0.5) is self.loss or not weights.any()
+        if dtype is not None and is_final:
             step = self.full_step(self.X.zeros(), weights, dtype)
             if step is not None:
                 return LinearEvaluation(self, weights, *step[1:])
@@ -110,12 +111,8 @@ class LinearObjective(Terms):
     def full_step(
         self, scores: Scores, p: Vector, dtype: type[np.floating] | None
     ) -> FullStep | None:
-        """Return ``X p`` and what is at these scores and as much more, if one pass brings both.
-
-        Not for a smoothed loss, whose steps hold sweeps of two widths already, for their memory.
-        """
-        is_smoothed = self.loss.narrowed(0.5) is not self.loss
-        if self.rows is not None or is_smoothed:
+        """Return ``X p`` and what is at these scores and as much more, if one pass brings both."""
+        if self.rows is not None:
             return None
         return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
 

@@ -43,7 +43,7 @@ Vector = NDArray[np.float64]
 MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 INTERIOR_STEPS = 15
-FEW_PRODUCTS = 50
+FEW_PRODUCTS = FEW_PLANES = 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
@@ -211,6 +211,8 @@ def choose_solver(
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
     - at once for a smooth loss where they cost no more than 50 products with the Hessian,
+    - at once for the hinge loss where X is large, so that its passes are charged for as if they
+      came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): planes for the hinge loss (`planes_first`),
       products with the Hessian for the squared one (`products_first`), and for the hinge loss as
@@ -235,6 +237,8 @@ def choose_solver(
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = min(cost, by_products) / costs.plane
+    if costs.is_large and n_planes <= FEW_PLANES:
+        n_planes = 0.0
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         n_planes = max(n_planes, PLANES_OF_FEW_ROWS)
     return SolverChoice(

@@ -1,0 +1,54 @@
+"""Passes over large X are charged for as if they came from disk, wherever X is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ranksvm.linear import costs
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import choose_solver
+from ranksvm.pairs.preferences import Preferences
+
+ROWS = 12_000
+
+
+@dataclass
+class Rows:
+    """What a choice asks of X."""
+
+    shape: tuple[int, int]
+    share: float = 1.0
+
+    @property
+    def n_stored(self):
+        return round(self.share * self.shape[0] * self.shape[1])
+
+
+def choice(X, loss, tol=1e-6):
+    rng = np.random.default_rng(0)
+    preferences = Preferences.from_labels(rng.integers(0, 5, ROWS), np.arange(ROWS) // 120)
+    return choose_solver(X, preferences, Parameters(loss=loss, tol=tol))
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4])
+def test_planes_go_first_unless_passes_are_dear(share, monkeypatch):
+    X = Rows((ROWS, 136), share)
+    in_memory = choice(X, "hinge")
+    assert in_memory.n_planes > 50
+    monkeypatch.setattr(costs, "LARGE", X.n_stored + 1)
+    assert choice(X, "hinge") == in_memory
+    monkeypatch.setattr(costs, "LARGE", X.n_stored)
+    assert (choice(X, "hinge").name, choice(X, "hinge").n_planes) == ("newton", 0)
+
+
+def test_products_are_worth_fewer_where_passes_are_dear(monkeypatch):
+    X = Rows((ROWS, 3000), 0.01)
+    before = choice(X, "squared_hinge").n_products
+    monkeypatch.setattr(costs, "LARGE", 1)
+    assert 0 < choice(X, "squared_hinge").n_products < before / 3
+
+
+def test_planes_go_first_where_a_hessian_is_dear_as_well(monkeypatch):
+    monkeypatch.setattr(costs, "LARGE", 1)
+    assert choice(Rows((ROWS, 3000)), "hinge").n_planes > 50
