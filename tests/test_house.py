@@ -32,6 +32,8 @@ ROOMS = (
     "progress",
     "estimators",
     "jobs",
+    "cluster",
+    "dask",
     "config",
     "cli",
 )
