@@ -34,6 +34,8 @@ ROOMS = (
     "estimators",
     "jobs",
     "reports",
+    "cluster",
+    "dask",
     "config",
     "cli",
 )

@@ -200,7 +200,11 @@ def sample_size(X: Matrix, preferences: AnyPreferences) -> int:
 
 
 def choose_solver(
-    X: Matrix, preferences: AnyPreferences, parameters: Parameters, has_sample: bool = False
+    X: Matrix,
+    preferences: AnyPreferences,
+    parameters: Parameters,
+    has_sample: bool = False,
+    costs: Costs | None = None,
 ) -> SolverChoice:
     """Choose solvers by cost, where "auto" leaves the choice.
 
@@ -218,14 +222,15 @@ def choose_solver(
       products with the Hessian for the squared one (`products_first`), and for the hinge loss as
       well, after planes, where some hundreds of products cost less than the Newton steps.
 
-    Where an explicit Hessian is too large, products remain.
+    Where an explicit Hessian is too large, products remain. `costs` are those of the work where X
+    is, by default on the host.
     """
     kinks = parameters.loss == "hinge"
+    costs = costs or Costs.of(X, preferences)
     if not parameters.conditions.are_none:
-        return _conditional(X, preferences, parameters, has_sample)
+        return _conditional(X, costs, parameters, has_sample)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    costs = Costs.of(X, preferences)
     direct, cost = _explicit(X, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
@@ -247,7 +252,7 @@ def choose_solver(
 
 
 def _conditional(
-    X: Matrix, preferences: AnyPreferences, parameters: Parameters, has_sample: bool
+    X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool
 ) -> SolverChoice:
     """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
 
@@ -256,7 +261,6 @@ def _conditional(
     """
     name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
-        costs = Costs.of(X, preferences)
         products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
         explicit = costs.newton(_steps(parameters), kinks)
         is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)

@@ -190,7 +190,7 @@ def weighted_pairs(
     if they had been repeated; pairs weighted by gaps, times ``y_i - y_j``.
     """
     pairs = make_pairs(preferences)
-    _require_pairs(pairs)
+    require_some(pairs.n_pairs, pairs.groups.n_samples)
     C, N = float(parameters.C), pairs.n_pairs
     if parameters.normalize is None:
         return pairs, C, N
@@ -216,8 +216,8 @@ def _require_queries(preferences: AnyPreferences) -> None:
         )
 
 
-def _require_pairs(pairs: Pairs) -> None:
-    N, n_samples = pairs.n_pairs, pairs.groups.n_samples
+def require_some(N: float, n_samples: int) -> None:
+    """Refuse a total weight of pairs that is nothing, or beyond floating point."""
     if 1e-300 < N < 1e300:
         return
     if N != 0:

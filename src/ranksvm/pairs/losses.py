@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from .dual_ray import DualRay
 from .queries import QueryGroups
 from .rounding import ROUNDING
-from .sweeps import AnySweep, LabelSweep, Pairs, Scores, is_pairwise
+from .sweeps import AnySweep, LabelSweep, Pairs, Scores, has_exact_slopes, is_pairwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +379,7 @@ class SmoothedHinge(SmoothLoss):
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
             # A slope of sums may exceed 1 by the rounding of scores, in widths.
-            largest_multiple=1.0 if is_pairwise(sweep) else 1 / (1 + ROUNDING / self.width),
+            largest_multiple=1.0 if has_exact_slopes(sweep) else 1 / (1 + ROUNDING / self.width),
             smoothing=max(sweep.smoothing, 0.0),
             slack=ROUNDING * sweep.band_magnitude,
             pairs=self.pairs,

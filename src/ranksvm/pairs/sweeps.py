@@ -93,6 +93,11 @@ def is_pairwise(sweep: AnySweep) -> TypeGuard[GivenSweep]:
     return hasattr(sweep, "value")
 
 
+def has_exact_slopes(sweep: AnySweep) -> bool:
+    """Say whether slopes are those of pairs, one by one, which no rounding takes beyond 1."""
+    return is_pairwise(sweep) and not getattr(sweep, "is_of_parts", False)
+
+
 class BlockSweep(LabelSweep, Protocol):
     """A sweep that multiplies the documents of some queries, where they lie in its own order.
 

@@ -42,6 +42,14 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
     ValueError
         Naming the array, the row and what was found there.
     """
+    values = nonnegative_weights(name, weights, n_samples)
+    if values is not None and not values.any():
+        raise ValueError(f"every {name} is zero: no row is left to learn from")
+    return values
+
+
+def nonnegative_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector | None:
+    """Check the same, but that some weight is not zero, of rows that are a part of all."""
     if weights is None:
         return None
     values = finite_numbers(weights, name)
@@ -54,6 +62,4 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
         raise InputError(
             f"{name} must be finite and not negative; row {bad[0]} holds {values[bad[0]]:g}"
         )
-    if not values.any():
-        raise InputError(f"every {name} is zero: no row is left to learn from")
     return values

@@ -1,0 +1,180 @@
+"""Data on a cluster made ready: surveyed, queries brought together, partitions held."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+
+from .costs import ClusterCosts
+from .driver import Driver
+from .partition import partition_of, shared_of, shared_part
+from .rounds import ClusterGroups, ClusterPreferences, Rounds
+from .rows import Survey, selected, survey, together
+from .torn import Plan, plan_of
+
+Folds: TypeAlias = list[NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class ClusterData:
+    """What the driver knows of data whose partitions it holds.
+
+    Attributes
+    ----------
+    rounds : Rounds
+    n_features, n_stored, n_queries, n_moved : int
+        Rows moved are those of queries that had been torn apart.
+    names : tuple of str, or None
+        Of the features.
+    costs : ClusterCosts
+    """
+
+    rounds: Rounds
+    n_features: int
+    n_stored: int
+    n_queries: int
+    n_moved: int
+    names: tuple[str, ...] | None
+    costs: ClusterCosts
+
+
+def load(
+    driver: Driver,
+    sources: Sequence[Delayed],
+    split_queries: str,
+    n_folds: int = 0,
+) -> ClusterData:
+    """Hold the rows that sources are computed to, as partitions of whole queries.
+
+    Parameters
+    ----------
+    driver : Driver
+    sources : sequence of Delayed
+        Each becomes `ranksvm.cluster.rows.Rows`.
+    split_queries : {"move", "error"}
+        What to do with queries that are torn between partitions.
+    n_folds : int, default=0
+        Into how many folds to deal the queries, in their order.
+
+    Raises
+    ------
+    ValueError
+        If partitions do not fit each other, or a query is torn where that is an error.
+
+    Warns
+    -----
+    UserWarning
+        If rows were moved.
+    """
+    driver.hold(lambda: sources)
+    surveys: list[Survey] = driver.gather("survey", survey)
+    _require_alike(surveys)
+    some = [k for k, of_part in enumerate(surveys) if len(of_part.ids)]
+    surveys = [surveys[k] for k in some] or surveys[:1]
+    plan = plan_of(surveys)
+    _tell_of_moves(plan, split_queries)
+    rows = [sources[k] for k in some] or list(sources[:1])
+    n_moved = plan.n_moved
+    if n_moved:
+        rows = _moved(rows, plan)
+        driver.hold(lambda: rows)
+        surveys = driver.gather("survey", survey)
+        kept = [k for k, of_part in enumerate(surveys) if len(of_part.ids)]
+        rows, surveys = [rows[k] for k in kept], [surveys[k] for k in kept]
+        plan = plan_of(surveys)
+    driver.hold(lambda: _partitions(rows, plan, _dealt(surveys, n_folds)))
+    return replace(_known(driver, surveys, plan), n_moved=n_moved)
+
+
+def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData:
+    n_features = surveys[0].n_features
+    n_stored = sum(of_part.n_stored for of_part in surveys)
+    groups = ClusterGroups(len(plan.sizes), int(plan.sizes.sum()))
+    is_weighted = any(of_part.is_weighted for of_part in surveys)
+    preferences = ClusterPreferences(groups, is_weighted)
+    rounds = Rounds(driver, preferences, plan.has_shared)
+    costs = ClusterCosts.of_queries(
+        plan.sizes, n_features, n_stored, len(surveys), plan.has_shared
+    )
+    return ClusterData(
+        rounds, n_features, n_stored, groups.n_queries, plan.n_moved, surveys[0].names, costs
+    )
+
+
+def _require_alike(surveys: Sequence[Survey]) -> None:
+    first = surveys[0]
+    for k, other in enumerate(surveys):
+        if other.n_features != first.n_features:
+            raise ValueError(
+                f"features differ between partitions: partition 0 has {first.n_features}, "
+                f"partition {k} has {other.n_features}"
+            )
+        if other.names != first.names:
+            raise ValueError(
+                f"features differ between partitions: partition 0 has {_some(first.names)}, "
+                f"partition {k} has {_some(other.names)}"
+            )
+        if other.has_ids != first.has_ids:
+            raise ValueError(
+                f"only one of partition 0 and partition {k} has query ids: give them to all"
+            )
+
+
+def _some(names: tuple[str, ...] | None) -> str:
+    return "no names" if names is None else f"{', '.join(names[:8])}"
+
+
+def _tell_of_moves(plan: Plan, split_queries: str) -> None:
+    if not plan.n_moved:
+        return
+    n_rows = int(plan.sizes.sum())
+    torn = f"queries are torn between partitions: {plan.n_moved} of {n_rows} rows"
+    if split_queries == "error":
+        raise ValueError(
+            f"{torn} would have to move; partition by query, or give split_queries='move'"
+        )
+    warnings.warn(
+        f"{torn} were moved to bring them together; data that are partitioned by query begin at "
+        "once",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def _moved(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
+    """Return partitions of whole queries, of which those that nothing enters or leaves stay."""
+    select, join = delayed(selected, pure=False), delayed(together, pure=False)
+
+    def partition(k: int) -> Any:
+        sources = plan.sources_of(k)
+        if sources == [k] and not plan.is_left(k):
+            return rows[k]
+        return join(*(select(rows[j], plan.destinations[j], k) for j in sources))
+
+    return [partition(k) for k in range(len(rows))]
+
+
+def _partitions(rows: Sequence[Delayed], plan: Plan, folds: Folds | None) -> list[Any]:
+    """Return what rows become on their workers; shared queries, if there are any, at the end."""
+    make = delayed(partition_of, pure=False)
+    folds_of = [None] * len(rows) if folds is None else folds
+    if not plan.has_shared:
+        return [make(of_part, None, fold) for of_part, fold in zip(rows, folds_of, strict=True)]
+    take, join = delayed(shared_part, pure=False), delayed(shared_of, pure=False)
+    pairs = list(zip(rows, plan.shared, strict=True))
+    partitions = [make(of_part, is_shared, None) for of_part, is_shared in pairs]
+    return [*partitions, join(*(take(of_part, is_shared) for of_part, is_shared in pairs))]
+
+
+def _dealt(surveys: Sequence[Survey], n_folds: int) -> Folds | None:
+    """Deal queries to folds in their order, one after the other."""
+    if not n_folds:
+        return None
+    ends = np.cumsum([len(of_part.ids) for of_part in surveys])
+    return np.split(np.arange(ends[-1], dtype=np.int64) % n_folds, ends[:-1])

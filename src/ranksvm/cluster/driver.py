@@ -1,0 +1,212 @@
+"""The driver: it sends steps to where the partitions are, and adds up what they bring.
+
+A round is one graph of tasks: a step of every partition, and the tree of sums above it. Tasks
+depend on the futures of the partitions, and weights travel as their arguments, so that the
+scheduler alone decides where they run, and repeats what a lost worker held. What it cannot bring
+back, because somebody restarted it, the driver asks for again, from the sources.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from distributed import Client, Future
+from distributed.scheduler import KilledWorker
+
+from ..threads import one_blas_thread
+from .sums import FAN, Total, added
+
+Step: TypeAlias = Callable[..., Any]
+
+PATIENCE = 30.0  # seconds without a worker, or without the scheduler
+LOOK = 2.0  # how often to look whether they are there
+MOST_REPEATS = 5  # of a round, from the sources
+
+
+class ClusterError(RuntimeError):
+    """What a cluster cannot go on from, in a sentence."""
+
+
+class Lost(Exception):
+    """Futures are gone that the scheduler cannot bring back by itself."""
+
+
+class Driver:
+    """Runs rounds of steps on a cluster.
+
+    Parameters
+    ----------
+    client : Client
+        Of Dask, that is not asynchronous.
+
+    Attributes
+    ----------
+    n_rounds : int
+        How many rounds there have been.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.n_rounds = 0
+        self._name = uuid4().hex[:8]
+        self._make: Callable[[], Sequence[Any]] | None = None
+        self._held: list[Future] = []
+        self._n_tasks = 0
+
+    def hold(self, make: Callable[[], Sequence[Any]]) -> None:
+        """Let `make` return collections of which each is a partition, and hold what they are.
+
+        They are made again where futures were lost.
+        """
+        self._make = make
+        former, self._held = self._held, self._futures()
+        self._wait(self._held)
+        del former
+
+    def release(self) -> None:
+        """Let go of all partitions."""
+        self._held, self._make = [], None
+
+    @property
+    def held(self) -> list[Future]:
+        """The futures of what is held."""
+        return self._held
+
+    def _futures(self) -> list[Future]:
+        assert self._make is not None
+        futures: list[Future] = self.client.compute(list(self._make()))
+        return futures
+
+    def round(self, name: str, submit: Callable[[], list[Future]]) -> Total:
+        """Add up what the futures bring that `submit` asks for; its name is shown by Dask."""
+        self.n_rounds += 1
+        return Total(self.result(lambda: self._sum(name, submit())))
+
+    def result(self, submit: Callable[[], Future]) -> Any:
+        """Return what a future brings, asked for again if partitions are lost."""
+        for attempt in range(MOST_REPEATS):
+            try:
+                return self._wait([submit()])[0]
+            except Lost as error:
+                self._require(attempt + 1 < MOST_REPEATS, str(error))
+                self._restore(error)
+        raise AssertionError
+
+    def map(self, name: str, step: Step, *of_each: Sequence[Any], **arguments: Any) -> list[Future]:
+        """Ask for a step of each, by a name that Dask shows."""
+        self._n_tasks += 1
+        keys = [f"{name}-{self._name}-{self._n_tasks}-{k}" for k in range(len(of_each[0]))]
+        futures: list[Future] = self.client.map(
+            in_one_thread, [step] * len(keys), *of_each, key=keys, pure=False, **arguments
+        )
+        return futures
+
+    def gather(self, name: str, step: Step, *of_each: Sequence[Any]) -> list[Any]:
+        """Return what a step brings of each of what is held."""
+        self.n_rounds += 1
+        return list(
+            self.result(
+                lambda: self.map(name, _all, [self.map(name, step, self._held, *of_each)])[0]
+            )
+        )
+
+    def _sum(self, name: str, futures: list[Future]) -> Future:
+        while len(futures) > 1:
+            groups = [futures[k : k + FAN] for k in range(0, len(futures), FAN)]
+            futures = self.map(f"add-{name}", added, groups)
+        return futures[0]
+
+    def _restore(self, error: Lost) -> None:
+        """Make the partitions again, from their sources."""
+        try:
+            self._held = []
+            self._held = self._futures()
+            self._wait(self._held)
+        except (Lost, CancelledError) as again:
+            raise ClusterError(
+                f"a partition was lost that cannot be computed again ({again or error}): data that "
+                "were scattered, or persisted before a restart, have no source; give collections "
+                "that can be computed from files"
+            ) from None
+
+    def _wait(self, futures: list[Future]) -> list[Any]:
+        """Wait for futures; return the result of one, or that all are there.
+
+        Raises
+        ------
+        Lost
+            If the scheduler has forgotten them.
+        ClusterError
+            If there are no workers any more, or no scheduler.
+        """
+        gone_since: float | None = None
+        for future in futures:
+            while not _is_done(future):
+                reason = self._what_is_missing()
+                now = time.monotonic()
+                gone_since = (gone_since or now) if reason else None
+                is_over = gone_since is not None and now - gone_since > PATIENCE
+                self._require(not is_over, f"{reason} for {PATIENCE:.0f} seconds")
+        try:
+            return [future.result() for future in futures] if len(futures) == 1 else []
+        except CancelledError as error:
+            reason = self._what_is_missing(scheduler_only=True)
+            self._require(not reason, f"{reason}")
+            raise Lost(str(error)) from None
+        except KilledWorker as error:
+            raise ClusterError(
+                f"workers died again and again at the same task, {error.task}: most likely a "
+                "partition is too large for their memory; make more, smaller partitions"
+            ) from None
+
+    def _require(self, is_well: bool, what: str) -> None:
+        if not is_well:
+            raise ClusterError(f"the cluster cannot go on: {what}")
+
+    def _what_is_missing(self, scheduler_only: bool = False) -> str:
+        """Say what is missing to go on, or nothing."""
+        if self.client.status != "running":
+            return "the scheduler has not answered"
+        if scheduler_only:
+            return ""
+        try:
+            workers = self.client.sync(self.client.scheduler.ncores, callback_timeout=10)
+        except (OSError, TimeoutError):
+            return "the scheduler has not answered"
+        return "" if workers else "no worker has been there"
+
+
+def in_one_thread(step: Step, *arguments: Any, **more: Any) -> Any:
+    """Take a step with one thread for matrix products, whose bits depend on their number."""
+    with one_blas_thread():
+        return step(*arguments, **more)
+
+
+def _all(results: list[Any]) -> list[Any]:
+    return results
+
+
+def _is_done(future: Future) -> bool:
+    """Wait a little; say whether a future has come to an end, be it a bad one."""
+    try:
+        future.exception(timeout=LOOK)
+    except TimeoutError:
+        return False
+    except CancelledError:
+        return True
+    return True
+
+
+@contextmanager
+def driving(client: Client) -> Iterator[Driver]:
+    """Give a driver, which holds nothing afterwards."""
+    driver = Driver(client)
+    try:
+        yield driver
+    finally:
+        driver.release()

@@ -1,0 +1,170 @@
+"""The rows of a partition as they come, checked; and what the driver has to know of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linear.design_matrix import two_dimensional
+from ..linear.features import numeric_features
+from ..pairs.columns import finite_column
+from ..pairs.queries import QueryGroups, present_ids
+from ..pairs.query_columns import column_names, query_column, without_column
+from ..pairs.weights import nonnegative_weights
+
+Vector = NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """The rows of a partition.
+
+    Attributes
+    ----------
+    X : ndarray or SciPy CSR matrix of shape (n_rows, n_features), float32 or float64
+    y : ndarray of shape (n_rows,), float64
+    ids : ndarray of shape (n_rows,), or None
+        Query ids; None where all rows of all partitions are one query.
+    sample_weight, query_weight : ndarray of shape (n_rows,), float64, or None
+        Of each row, and of its query.
+    names : tuple of str, or None
+        Of the features.
+    """
+
+    X: Any
+    y: Vector
+    ids: NDArray[Any] | None
+    sample_weight: Vector | None
+    query_weight: Vector | None
+    names: tuple[str, ...] | None
+
+    def taken(self, places: NDArray[np.intp]) -> Rows:
+        """Copy some rows, in this order."""
+        parts = (self.X, self.y, self.ids, self.sample_weight, self.query_weight)
+        return Rows(*(None if part is None else part[places] for part in parts), self.names)
+
+
+class Survey(NamedTuple):
+    """What the driver has to know of the rows of a partition.
+
+    Attributes
+    ----------
+    n_features : int
+    n_stored : int
+        Values of X.
+    names : tuple of str, or None
+    has_ids, is_weighted : bool
+        Whether rows have query ids, and weights.
+    ids : ndarray of shape (n_queries,)
+        Of its queries, each once.
+    sizes : ndarray of shape (n_queries,)
+        How many rows each has here.
+    """
+
+    n_features: int
+    n_stored: int
+    names: tuple[str, ...] | None
+    has_ids: bool
+    is_weighted: bool
+    ids: NDArray[Any]
+    sizes: NDArray[np.int64]
+
+
+def rows_of(
+    X: Any,
+    y: Any,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    *,
+    number: int = 0,
+) -> Rows:
+    """Check the rows of a partition; its number is what messages name.
+
+    Raises
+    ------
+    ValueError
+        Naming the partition.
+    """
+    try:
+        return _rows_of(X, y, qid, sample_weight, query_weight)
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from None
+
+
+def _rows_of(X: Any, y: Any, qid: Any, sample_weight: Any, query_weight: Any) -> Rows:
+    if isinstance(qid, str):
+        qid, X = query_column(X, qid), without_column(X, qid)
+    names = tuple(column_names(X)) or None
+    features = finite_features(X)
+    n = features.shape[0]
+    labels = finite_column(y, "y")
+    ids = None if qid is None else present_ids(qid)
+    for name, values in (("y", labels), ("qid", ids)):
+        if values is not None and len(values) != n:
+            raise ValueError(f"{name} has {len(values)} rows where X has {n}")
+    return Rows(
+        features,
+        np.ascontiguousarray(labels, dtype=np.float64),
+        ids,
+        nonnegative_weights("sample_weight", sample_weight, n),
+        nonnegative_weights("query_weight", query_weight, n),
+        names,
+    )
+
+
+def finite_features(X: Any) -> Any:
+    """Return features as an array in C order or CSR, in float32 or float64, checked."""
+    matrix = two_dimensional(X if hasattr(X, "tocsr") else numeric_features(X))
+    if isinstance(matrix, np.ndarray):
+        matrix = np.ascontiguousarray(matrix)
+        values = matrix
+    else:
+        values = matrix.data
+    if not np.isfinite(values).all():
+        raise ValueError("X must be finite: it holds NaN or infinity")
+    return matrix
+
+
+def survey(rows: Rows) -> Survey:
+    """Return what the driver has to know of rows."""
+    n, d = rows.X.shape
+    n_stored = rows.X.size if isinstance(rows.X, np.ndarray) else rows.X.nnz
+    if rows.ids is None:
+        ids, sizes = np.zeros(min(n, 1), dtype=np.int64), np.full(min(n, 1), n, dtype=np.int64)
+    else:
+        groups = QueryGroups.from_qid(rows.ids, n)
+        ids, sizes = rows.ids[groups.first_rows], np.diff(groups.indptr)
+    is_weighted = rows.sample_weight is not None or rows.query_weight is not None
+    return Survey(d, int(n_stored), rows.names, rows.ids is not None, is_weighted, ids, sizes)
+
+
+def selected(rows: Rows, destinations: NDArray[np.int64], to: int) -> Rows:
+    """Return the rows of those queries, in the order of the survey, that go to a partition."""
+    n = len(rows.y)
+    groups = QueryGroups.from_qid(rows.ids, n)
+    return rows.taken(np.flatnonzero(groups.per_row(destinations) == to))
+
+
+def together(*parts: Rows) -> Rows:
+    """Return rows one part after the other, of parts without rows but one nothing."""
+    some = [part for part in parts if len(part.y)] or list(parts[:1])
+    if len(some) == 1:
+        return some[0]
+    columns = zip(*(part[:-1] for part in some), strict=True)
+    n_rows = [len(part.y) for part in some]
+    return Rows(*(_joined(values, n_rows) for values in columns), some[0].names)
+
+
+def _joined(values: tuple[Any, ...], n_rows: list[int]) -> Any:
+    if all(part is None for part in values):
+        return None
+    if any(part is None for part in values):  # weights that only some files have
+        pairs = zip(values, n_rows, strict=True)
+        values = tuple(np.ones(n) if part is None else part for part, n in pairs)
+    if hasattr(values[0], "tocsr"):
+        from scipy.sparse import vstack
+
+        return vstack(values, format="csr")
+    return np.concatenate(values)

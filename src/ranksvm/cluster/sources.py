@@ -1,0 +1,151 @@
+"""From collections of Dask, or files, to what each partition is computed from; checked on sight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from dask import is_dask_collection
+from dask.delayed import Delayed, delayed
+
+from ..jobs.data import Reading, read_data
+from .rows import Rows, finite_features, rows_of
+
+
+def sources_of(
+    X: Any,
+    y: Any = None,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+) -> list[Delayed]:
+    """Return what the rows of each partition are computed from.
+
+    Parameters
+    ----------
+    X : dask array or data frame, or list of paths
+    y, qid, sample_weight, query_weight : dask array or series, or None
+        `qid` may be the name of a column.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before any work, if collections do not fit each other.
+    """
+    of_rows = {"y": y, "sample_weight": sample_weight, "query_weight": query_weight}
+    if is_paths(X):
+        given = [name for name, value in {**of_rows, "qid": qid}.items() if value is not None]
+        if given:
+            raise ValueError(f"files have labels and queries of their own: leave out {given[0]}")
+        read = delayed(rows_of_file, pure=False)
+        return [read(os.fsdecode(path)) for path in X]
+    parts = partitions_of(X, "X")
+    if y is None:
+        raise ValueError("fit needs labels y, as a dask array or series partitioned as X is")
+    aligned = {
+        name: aligned_with(X, len(parts), value, name) for name, value in of_rows.items()
+    }
+    if isinstance(qid, str):
+        aligned["qid"] = [qid] * len(parts)
+    else:
+        aligned["qid"] = aligned_with(X, len(parts), qid, "qid")
+    make = delayed(rows_of, pure=False)
+    return [
+        make(part, **{name: values[k] for name, values in aligned.items()}, number=k)
+        for k, part in enumerate(parts)
+    ]
+
+
+def is_paths(X: Any) -> bool:
+    """Say whether X is a list of paths."""
+    return isinstance(X, Sequence) and bool(X) and all(isinstance(x, str | os.PathLike) for x in X)
+
+
+def partitions_of(X: Any, name: str) -> list[Delayed]:
+    """Return the partitions of rows of a matrix.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no collection of Dask, of unknown chunk sizes, or of objects.
+    """
+    if not is_dask_collection(X) or not hasattr(X, "to_delayed"):
+        raise TypeError(
+            f"{name} must be a dask array, a dask data frame, or a list of files, not a "
+            f"{type(X).__name__}; RankSVM takes what is in memory"
+        )
+    _require_numbers(X, name)
+    if not hasattr(X, "chunks"):
+        return list(X.to_delayed())
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, found {X.ndim} dimensions")
+    _require_known(X, name)
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    return list(X.to_delayed()[:, 0])
+
+
+def aligned_with(X: Any, n_parts: int, values: Any, name: str) -> list[Any]:
+    """Return the partitions of a vector with a number for each row of X.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is partitioned otherwise.
+    """
+    if values is None:
+        return [None] * n_parts
+    if not is_dask_collection(values) or not hasattr(values, "to_delayed"):
+        raise TypeError(
+            f"{name} must be a dask array or series partitioned as X is, not a "
+            f"{type(values).__name__}"
+        )
+    if name != "qid":
+        _require_numbers(values, name)
+    if hasattr(values, "chunks") and hasattr(X, "chunks"):
+        _require_known(values, name)
+        if values.chunks[0] != X.chunks[0]:
+            raise ValueError(
+                f"{name} is partitioned differently from X: chunks of {_shown(values.chunks[0])} "
+                f"rows where X has {_shown(X.chunks[0])}; give {name}.rechunk(X.chunks[0])"
+            )
+    parts = list(np.ravel(values.to_delayed()))
+    if len(parts) != n_parts:
+        raise ValueError(
+            f"{name} is partitioned differently from X: {len(parts)} partitions where X has "
+            f"{n_parts}"
+        )
+    return parts
+
+
+def _shown(chunks: Sequence[int]) -> str:
+    return f"{', '.join(map(str, chunks[:6]))}{', ...' if len(chunks) > 6 else ''}"
+
+
+def _require_known(values: Any, name: str) -> None:
+    if any(np.isnan(size) for sizes in values.chunks for size in sizes):
+        raise ValueError(
+            f"{name} has chunks of unknown size; give {name}.compute_chunk_sizes(), or the data "
+            "frame that it was made of"
+        )
+
+
+def _require_numbers(values: Any, name: str) -> None:
+    dtypes = getattr(values, "dtypes", None)
+    if dtypes is None or not hasattr(dtypes, "items"):
+        kinds = [(name, getattr(values, "dtype", None))]
+    else:
+        kinds = [(f"column {column!r} of {name}", dtype) for column, dtype in dtypes.items()]
+    for what, dtype in kinds:
+        if getattr(dtype, "kind", "f") not in "biuf" and str(dtype) != "category":
+            raise ValueError(f"{what} must hold numbers, not {dtype}; convert it by astype")
+
+
+def rows_of_file(path: str) -> Rows:
+    """Read the rows of packed data, or of a file."""
+    found = read_data([path], Reading())
+    X, names = finite_features(found.X), found.feature_names
+    rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost)
+    return rows._replace(X=X, names=None if names is None else tuple(names))
