@@ -78,6 +78,7 @@ def test_exit_statuses_tell_what_has_happened(trained, capsys, monkeypatch):
     assert Path("early.json").exists()
     assert main(["train", *early, "--allow-unconverged"]) == 0
     assert main(["cv", *early, "--Cs", "1,10"]) == 3
+    capsys.readouterr()
     assert "no-such-option" in refusal(capsys, "train", "train.csv", "m", "--no-such-option")
 
     def broken(*_):
