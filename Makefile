@@ -16,7 +16,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
 .DELETE_ON_ERROR:
 
 demo: $(READY)
-	@$(BIN)/python examples/demo.py demo
+	@$(BIN)/ranksvm demo demo
 
 # The same examples everywhere, on every processor; TESTS=tests/pairs names some of the tests.
 TESTS ?= tests

@@ -13,6 +13,7 @@ ROOT = Path(ranksvm.__file__).parent
 # From the bottom up; the first are modules that all rooms may use.
 ROOMS = (
     "errors",
+    "memory",
     "names",
     "threads",
     "lazy",

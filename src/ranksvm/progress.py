@@ -91,6 +91,8 @@ class WorkNotes:
 class FitCounter:
     """Counts trainings in a line that it writes over and over; threads may share it.
 
+    Where the stream is no terminal, each count is a line of its own.
+
     Parameters
     ----------
     total : int
@@ -113,8 +115,9 @@ class FitCounter:
             self._done += 1
             self._total = max(self._total, self._done)
             seconds = time.perf_counter() - self._start
-            end = "\n" if self._done == self._total else ""
-            stream.write(f"\r{self._done} of {self._total} trainings, {seconds:.1f} s{end}")
+            over = "\r" if stream.isatty() else ""
+            end = "\n" if not over or self._done == self._total else ""
+            stream.write(f"{over}{self._done} of {self._total} trainings, {seconds:.1f} s{end}")
             stream.flush()
 
 

@@ -208,7 +208,7 @@ def test_bad_files_are_refused_before_training(folder, capsys, inputs, outputs, 
 def test_nothing_to_learn_is_refused(folder, capsys):
     write_labels("l", np.zeros(60))
     assert_refused(
-        f"{TRAINING}[Output]\nmodel=m\n", "no preference pairs to learn from: .*", capsys
+        f"{TRAINING}[Output]\nmodel=m\n", ".*: no preference pairs to learn from: .*", capsys
     )
 
 

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from .conditions import add_conditions, conditions_of, l1_ratios
+from .conditions import add_conditions, conditions_of, l1_ratios, require_no_conditions
 from .data import add_data, read_rows
 from .options import (
     Output,
     add_common,
+    add_device,
     add_force,
+    add_kernel,
     add_pairs,
+    add_progress,
     add_scale,
     add_survival,
     add_training,
+    is_watched,
+    kernel_of,
     parameters_of,
     preferences_of,
     prepared_rows,
+    require_linear,
+    require_on_cpu,
     say,
+    write_model,
 )
 
 if TYPE_CHECKING:
@@ -27,11 +34,13 @@ if TYPE_CHECKING:
 
     from ..files.rows import FileRows
     from ..jobs.features import PreparedRows
+    from ..kernel.kernels import Kernel
     from ..linear.conditions import Conditions
     from ..linear.matrix import Matrix
     from ..linear.parameters import Parameters
     from ..pairs.given import AnyPreferences
     from ..selection.contest import Contest, Entrant
+    from ..selection.learners import Learner
     from ..selection.rows import FoldedRows
 
 
@@ -87,58 +96,87 @@ def add_command(commands: Any) -> None:
     add_training(cv)
     add_conditions(cv, several=True)
     add_scale(cv)
+    add_kernel(cv)
+    add_device(cv)
     add_pairs(cv)
     add_survival(cv)
     add_force(cv)
+    add_progress(cv)
     add_common(cv)
 
 
 def _cv(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
-    from ..files.table import save_table
+    from ..jobs.features import PreparedRows
+    from ..jobs.rows import naming_lack_of_pairs
     from ..jobs.training import warn_unless_converged
-    from ..plots import save_figure
-    from ..progress import FitCounter
-    from ..selection.contest import compete
+    from .contests import tell
 
     measured = _measured(args)
     cv = _number_of_folds(args)
+    kernel = _kernel(args)
     _check_outputs(args)
     data = read_rows(args)
-    prepared = prepared_rows(args, data)
+    prepared = (
+        PreparedRows(data, args.scale) if kernel else prepared_rows(args, data, args.max_memory)
+    )
     ratios = l1_ratios(args)
     asked = conditions_of(args, data, ratios[0])
     X, factors = prepared.matrix()
     rows = _folded(args, data, X)
     seen = prepared.conditions(asked, factors, X.columns)
     entrants = _entrants(args, data, rows, seen, ratios if len(ratios) > 1 else None)
-    folds = rows.folds(cv)
-    watched = sys.stderr.isatty() and not args.quiet
-    n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
-    progress = FitCounter(n_trainings) if watched else None
-    contest = compete(entrants, folds, args.metric, progress=progress)
+    with naming_lack_of_pairs(data):
+        contest = _contest(args, entrants, rows.folds(cv), _learner(args, prepared, kernel))
     warn_unless_converged(contest.shortfall)
     best = contest.best(args.one_standard_error)
-    sys.stdout.write(_shown(contest, best, measured))
-    if args.table:
-        save_table(contest.table(), args.table)
-    if args.plot:
-        save_figure(_drawn(contest, best, measured), args.plot)
+    tell(args, contest, best, measured)
     chosen, parameters = contest.chosen(best)
-    Cs = [one.C for one in chosen.of_each]
-    if parameters.C in (min(Cs), max(Cs)) and len(Cs) > 1:
-        say(args, f"note: C={parameters.C:g} is at an end of the grid; see --Cs")
-    n_passes = sum(result.n_passes or 0 for result in contest.results)
-    if n_passes:
-        say(args, f"note: the folds took {n_passes} passes over X together")
-    if contest.advice is not None and not args.model:
-        say(args, f"note: {contest.advice}")
     if args.model:
         if args.auto:
             prepared = _prepared_for(chosen, data)
         given = replace(parameters, conditions=asked)
-        _refit(args, prepared, rows.preferences, chosen.variant.parameters(given))
+        _refit(args, prepared, rows.preferences, chosen.variant.parameters(given), kernel)
+
+
+def _contest(
+    args: argparse.Namespace, entrants: list[Entrant], folds: list[Any], learner: Learner | None
+) -> Contest:
+    from ..progress import FitCounter
+    from ..selection.contest import compete
+
+    n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
+    progress = FitCounter(n_trainings) if is_watched(args) else None
+    return compete(entrants, folds, args.metric, progress=progress, learner=learner)
+
+
+def _kernel(args: argparse.Namespace) -> Kernel | None:
+    """Return the kernel, after refusing what there is for linear rankers in memory alone."""
+    kernel = kernel_of(args)
+    given = "--kernel" if kernel is not None else f"--device {args.device}"
+    if kernel is not None:
+        require_on_cpu(args)
+        require_linear(args)
+        require_no_conditions(args)
+    elif args.device == "cpu":
+        return None
+    for name in ("auto", "folds"):
+        if getattr(args, name) in (True, "pairs"):
+            option = "--auto" if name == "auto" else "--folds pairs"
+            raise InputError(f"{option} is for linear rankers on the CPU: leave out it, or {given}")
+    return kernel
+
+
+def _learner(
+    args: argparse.Namespace, prepared: PreparedRows, kernel: Kernel | None
+) -> Learner | None:
+    """Return what learns where folds cannot share X; None where they can."""
+    from ..selection.learners import DeviceLearner, KernelLearner
+
+    if kernel is not None:
+        return KernelLearner(prepared.seen, kernel, args.max_memory)
+    return None if args.device == "cpu" else DeviceLearner(prepared.seen, args.device)
 
 
 def _entrants(
@@ -170,25 +208,6 @@ def _prepared_for(entrant: Entrant, data: FileRows) -> PreparedRows:
 
     variant = entrant.variant
     return PreparedRows(data, variant.scale, variant.features, entrant.maps, entrant.mapped)
-
-
-def _drawn(contest: Contest, best: int, measured: str) -> Any:
-    """Return a figure with a curve for each entrant."""
-    from ..plots import RegularizationCurveDisplay
-
-    axes = None
-    for number, result in enumerate(contest.results):
-        places = (contest.number == number).nonzero()[0]
-        display = RegularizationCurveDisplay(
-            result.Cs,
-            result.mean,
-            result.standard_error,
-            chosen=int(best - places[0]) if best in places else None,
-            metric=measured,
-            name=contest.entrants[number].variant.title if len(contest.results) > 1 else None,
-        )
-        axes = display.plot(axes).ax_
-    return display.figure_
 
 
 def _measured(args: argparse.Namespace) -> str:
@@ -239,13 +258,21 @@ def _refit(
     prepared: PreparedRows,
     preferences: AnyPreferences,
     parameters: Parameters,
+    kernel: Kernel | None,
 ) -> None:
-    from ..files.model import save_model
     from ..jobs.training import summary, train_on_rows
 
     data = prepared.rows
-    fit, model = train_on_rows(data, parameters, preferences=preferences, prepared=prepared)
-    save_model(model, args.model)
+    fit, model = train_on_rows(
+        data,
+        parameters,
+        preferences=preferences,
+        prepared=prepared,
+        kernel=kernel,
+        device=args.device,
+        max_memory=args.max_memory,
+    )
+    write_model(args, model)
     say(args, summary(fit, data))
 
 
@@ -271,17 +298,3 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_table(args.table)
     if args.plot:
         check_picture(args.plot)
-
-
-def _shown(contest: Contest, best: int, metric: str) -> str:
-    """Return the table for people; a star marks what was chosen."""
-    titles = [one.variant.title for one in contest.entrants]
-    width = max(map(len, titles))
-    named = f"{'':{width}} " if width else ""
-    lines = [f"{named}{'C':>12} {metric:>25} {'standard error':>16}\n"]
-    rows = zip(contest.number, contest.Cs, contest.mean, contest.standard_error, strict=True)
-    for k, (number, C, mean, error) in enumerate(rows):
-        mark = " *" if k == best else ""
-        named = f"{titles[number]:{width}} " if width else ""
-        lines.append(f"{named}{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
-    return "".join(lines)

@@ -29,7 +29,8 @@ def add_data(parser: argparse.ArgumentParser, *, several: bool = True) -> None:
         type=Input,
         metavar="DATA",
         nargs="+" if several else None,
-        help=f"rows: {_FORMATS}; also compressed, patterns such as '*.csv', or - for stdin",
+        help=f"rows: {_FORMATS}; also compressed (.gz .bz2 .xz .zst), patterns such as '*.csv', or "
+        "- for stdin",
     )
 
 
@@ -62,16 +63,38 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def settle_files(args: argparse.Namespace) -> None:
-    """Tell the output after several files of rows from these, and look up patterns."""
+    """Tell models and outputs among the files of rows from these, and look up patterns."""
     if getattr(args, "data", None) is None:
         return
     from ..jobs.data import files_of
 
     files = args.data if isinstance(args.data, list) else [args.data]
+    for name in ("model", "scores"):
+        if isinstance(getattr(args, name, None), Input):
+            setattr(args, name, _model_among(files, getattr(args, name)))
     last = getattr(args, "output_after_data", None)
     if last is not None and len(files) > 1:
         setattr(args, last, Output(files.pop()))
     args.data = files_of(files)
+
+
+def _model_among(files: list[Any], model: Input) -> Input:
+    """Return the one model file where it and rows were given in the other order, which is mended.
+
+    Files alone are looked into, since what is read from a stream is gone.
+    """
+    if not os.path.isfile(model):
+        return model
+    from ..files.model import is_model_file
+
+    if is_model_file(model):
+        return model
+    found = [k for k, file in enumerate(files) if os.path.isfile(file) and is_model_file(file)]
+    if len(found) != 1:
+        return model
+    chosen = Input(files.pop(found[0]))
+    files.insert(0, model)
+    return chosen
 
 
 def reading_of(args: argparse.Namespace, model: Model | None = None, **given: Any) -> Reading:

@@ -126,7 +126,8 @@ def _evaluate_metrics(args: argparse.Namespace) -> None:
     from ..metrics.names import parse_metrics
     from ..threads import resolve_threads
 
-    names = DEFAULT_METRICS if args.metrics is None else args.metrics.split(",")
+    asked = DEFAULT_METRICS if args.metrics is None else args.metrics.split(",")
+    names = [name.strip() for name in asked]
     parse_metrics(names)
     conventions = conventions_of(args.preset)
     if args.per_query is not None:

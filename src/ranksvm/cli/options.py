@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..jobs.features import PreparedRows
     from ..kernel.kernels import Kernel
     from ..linear.parameters import Parameters
+    from ..models import Model
     from ..pairs.given import GivenPreferences
     from ..pairs.preferences import Preferences
 
@@ -164,7 +165,11 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
         help="linear, rbf, polynomial, sigmoid, laplacian, cosine or chi2 (default: linear)",
     )
     parser.add_argument(
-        "--gamma", type=float, metavar="G", help="width of the kernel (default: 1/features)"
+        "--gamma",
+        type=_gamma,
+        metavar="G",
+        help="width of the kernel, a number, or scale: 1 by the sum of the features' variances "
+        "(default: 1/features)",
     )
     parser.add_argument(
         "--degree", type=float, metavar="D", help="of the kernel polynomial (default: 3)"
@@ -174,10 +179,37 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-memory",
-        type=float,
+        type=_bytes,
         default=4e9,
         metavar="BYTES",
-        help="that kernel values, or sparse features made dense, may take (default: 4e9)",
+        help="that kernel values, or sparse features made dense, may take, such as 500M (default: "
+        "4G)",
+    )
+
+
+def _gamma(text: str) -> float | str:
+    return text if text == "scale" else float(text)
+
+
+def _bytes(text: str) -> float:
+    from argparse import ArgumentTypeError
+
+    from ..memory import bytes_of
+
+    try:
+        return bytes_of(text, "it")
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where to compute."""
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; torch:cuda "
+        "or cupy:cuda, by that library (default: cpu)",
     )
 
 
@@ -289,6 +321,24 @@ def kernel_of(args: argparse.Namespace) -> Kernel | None:
     return Kernel(args.kernel, **given)
 
 
+def require_on_cpu(args: argparse.Namespace) -> None:
+    """Refuse another device for a kernel."""
+    if args.device != "cpu":
+        raise InputError(f"kernels are computed on the CPU: leave out --device {args.device}")
+
+
+def require_linear(args: argparse.Namespace) -> None:
+    """Refuse, for a kernel, what only a linear model does with features."""
+    option = f"--features {args.features}" if args.features is not None else None
+    if args.scale in ("quantile", "query"):
+        option = f"--scale {args.scale}"
+    if option is not None:
+        raise InputError(
+            f"{option} is for the linear ranker: leave out --kernel; --features nystroem has a "
+            "kernel at linear cost"
+        )
+
+
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands that read data."""
     parser.add_argument(
@@ -312,6 +362,33 @@ def add_force(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that train: what they tell, and what their end says."""
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="tell what the work takes and how far it is, which a terminal is told in any case",
+    )
+    add_unconverged(parser)
+
+
+def add_unconverged(parser: argparse.ArgumentParser) -> None:
+    """Add the option of what the exit status says."""
+    parser.add_argument(
+        "--allow-unconverged",
+        action="store_true",
+        help="exit with status 0 even if a gap was not reached, in place of 3",
+    )
+
+
+def is_watched(args: argparse.Namespace) -> bool:
+    """Whether somebody wants to be told how far the work is."""
+    if args.verbose and args.quiet:
+        raise InputError("--verbose and --quiet exclude each other: leave out one of them")
+    return bool(args.verbose or (sys.stderr.isatty() and not args.quiet))
+
+
 def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
     """Return the parameters that the options of `add_training` and `add_common` ask for."""
     from ..linear.parameters import Parameters
@@ -331,6 +408,15 @@ def parameters_of(args: argparse.Namespace, C: float) -> Parameters:
         max_iter=args.max_iter,
         n_threads=args.threads,
     )
+
+
+def write_model(args: argparse.Namespace, model: Model) -> None:
+    """Write a model to MODEL, and say so if the name promises another form."""
+    from ..files.model import NOT_A_PICKLE, is_named_as_pickle, save_model
+
+    save_model(model, args.model)
+    if is_named_as_pickle(args.model):
+        say(args, NOT_A_PICKLE.format(args.model))
 
 
 def say(args: argparse.Namespace, message: str) -> None:

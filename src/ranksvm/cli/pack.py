@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, say
+from .options import Input, Output, add_common, is_watched, say
 
 if TYPE_CHECKING:
     import argparse
@@ -25,12 +24,13 @@ def add_command(commands: Any) -> None:
         type=Input,
         metavar="DATA",
         nargs="+",
-        help="SVMlight files, .gz .bz2 .xz, one after the other, or - for stdin",
+        help="SVMlight files, .gz .bz2 .xz .zst, one after the other, or - for stdin",
     )
     pack.add_argument("out", type=Output, metavar="OUT.rsvm", help="folder to write")
     pack.add_argument(
         "--float32", action="store_true", help="keep features in single precision, at half the size"
     )
+    pack.add_argument("-v", "--verbose", action="store_true", help="tell how far the work is")
     add_common(pack)
 
 
@@ -40,13 +40,12 @@ def _pack(args: argparse.Namespace) -> None:
     from ..progress import WorkNotes
 
     check_folder(args.out)
-    shown = sys.stderr.isatty() and not args.quiet
     data = pack_svmlight(
         args.data,
         args.out,
         dtype="float32" if args.float32 else "float64",
         zero_based=args.zero_based,
         n_threads=args.threads,
-        note=WorkNotes() if shown else None,
+        note=WorkNotes() if is_watched(args) else None,
     )
     say(args, f"packed: {data.description}")

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..names import SCALES
 from .data import add_data, read_others, read_rows
-from .options import Input, Output, add_common, add_force, add_kernel, kernel_of, say
+from .options import (
+    Input,
+    Output,
+    add_common,
+    add_force,
+    add_kernel,
+    add_progress,
+    is_watched,
+    kernel_of,
+    say,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -69,6 +79,7 @@ def add_command(commands: Any) -> None:
         "--plot", type=Output, metavar="FILE", help="draw the path to a PNG, PDF or SVG"
     )
     add_force(path)
+    add_progress(path)
     add_common(path)
 
 
@@ -79,7 +90,7 @@ def _path(args: argparse.Namespace) -> None:
     from ..files.replacing import PATH, check_replaceable
     from ..files.table import check_table, save_table
     from ..jobs.features import mapped, scaling_of
-    from ..jobs.rows import widened
+    from ..jobs.rows import naming_lack_of_pairs, widened
     from ..kernel.kernels import Kernel
     from ..plots import check_picture
     from ..selection.scoring import check_scoring
@@ -97,17 +108,18 @@ def _path(args: argparse.Namespace) -> None:
         raise InputError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
     maps = scaling_of(rows, args.scale, args.max_memory)
     X = mapped(rows.X, rows.qid, maps, args.max_memory)
-    path = regularization_path(
-        X,
-        rows.labels,
-        rows.qid,
-        **vars(kernel),
-        graph=args.graph,
-        lambda_min_ratio=args.lambda_min_ratio,
-        max_events=args.max_events,
-        max_memory=args.max_memory,
-        verbose=int(sys.stderr.isatty() and not args.quiet),
-    )
+    with naming_lack_of_pairs(rows):
+        path = regularization_path(
+            X,
+            rows.labels,
+            rows.qid,
+            **vars(kernel),
+            graph=args.graph,
+            lambda_min_ratio=args.lambda_min_ratio,
+            max_events=args.max_events,
+            max_memory=args.max_memory,
+            verbose=int(is_watched(args)),
+        )
     scores = None
     if validation is not None:
         is_sparse = not isinstance(rows.X, np.ndarray)

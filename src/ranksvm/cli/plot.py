@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from .data import add_columns, add_data, read_rows, read_runs
-from .options import Input, Output, add_common
+from .options import Input, add_common
+from .pictures import add_picture, check_out, names_of, save
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +38,7 @@ def add_command(commands: Any) -> None:
 def _add_coefficients(kinds: Any) -> None:
     parser = _add(kinds, "coefficients", _coefficients, "the largest weights of a model")
     parser.add_argument("model", type=Input, metavar="MODEL")
-    _add_out(parser)
+    add_picture(parser)
     parser.add_argument(
         "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"
     )
@@ -58,7 +57,7 @@ def _add_effects(kinds: Any) -> None:
     shows = "what each feature of a linear model adds to a score, by its value"
     parser = _add(kinds, "effects", _effects, shows)
     parser.add_argument("model", type=Input, metavar="MODEL")
-    _add_out(parser)
+    add_picture(parser)
     parser.add_argument(
         "-n", type=_count, default=6, metavar="N", help="how many to draw (default: 6)"
     )
@@ -77,7 +76,7 @@ def _add_importance(kinds: Any) -> None:
     parser = _add(kinds, "importance", _importance, shows)
     parser.add_argument("model", type=Input, metavar="MODEL")
     add_data(parser, several=False)
-    _add_out(parser)
+    add_picture(parser)
     parser.add_argument(
         "-n", type=_count, default=20, metavar="N", help="how many to draw (default: 20)"
     )
@@ -96,7 +95,7 @@ def _add_scores(kinds: Any) -> None:
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, help="one score per line, or a model file"
     )
-    _add_out(parser)
+    add_picture(parser)
     add_common(parser)
 
 
@@ -106,7 +105,7 @@ def _add_ndcg(kinds: Any) -> None:
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, nargs="+", help="scores or models to draw together"
     )
-    _add_out(parser)
+    add_picture(parser, names=True)
     parser.add_argument(
         "--max-k", type=_count, default=20, metavar="K", help="depth to draw to (default: 20)"
     )
@@ -120,7 +119,7 @@ def _add_queries(kinds: Any) -> None:
     parser.add_argument(
         "scores", type=Input, metavar=_SCORES, nargs=2, help="scores or models to compare"
     )
-    _add_out(parser)
+    add_picture(parser, names=True)
     parser.add_argument("--metric", default="ndcg@10", metavar="NAME", help="default: ndcg@10")
     _add_preset(parser)
     add_common(parser)
@@ -132,10 +131,6 @@ def _add(kinds: Any, kind: str, run: Callable[[Any], None], shows: str) -> argpa
     )
     parser.set_defaults(run=run, parser=parser)
     return parser
-
-
-def _add_out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("out", type=Output, metavar="OUT", help="PNG, SVG or PDF to write")
 
 
 def _add_preset(parser: argparse.ArgumentParser) -> None:
@@ -160,14 +155,14 @@ def _coefficients(args: argparse.Namespace) -> None:
     from ..plots import CoefficientsDisplay
     from ..plots.coefficients import feature_deviations
 
-    _check_out(args.out)
+    check_out(args.out)
     model = linear_model_of(load_model(args.model), args.model)
     deviation = None
     if args.data is not None:
         rows = read_rows(args, model, rank=False)
         deviation = feature_deviations(rows.X, model.n_features)
     display = CoefficientsDisplay(model.weights, _feature_names(model), deviation=deviation)
-    _save(display.plot(n_shown=args.n), args)
+    save(display.plot(n_shown=args.n), args)
 
 
 def _effects(args: argparse.Namespace) -> None:
@@ -177,7 +172,7 @@ def _effects(args: argparse.Namespace) -> None:
     from ..models import LinearModel
     from ..plots import FeatureEffectDisplay
 
-    _check_out(args.out)
+    check_out(args.out)
     model = load_model(args.model)
     X = qid = None
     if args.data is not None:
@@ -186,7 +181,7 @@ def _effects(args: argparse.Namespace) -> None:
             require_queries(rows)
         X, qid = widened(rows.X, model.n_features), rows.qid
     names = _feature_names(model)
-    _save(
+    save(
         FeatureEffectDisplay.from_estimator(model, X, qid=qid, feature_names=names, n_shown=args.n),
         args,
     )
@@ -197,7 +192,7 @@ def _importance(args: argparse.Namespace) -> None:
     from ..jobs.rows import widened
     from ..plots import FeatureImportanceDisplay
 
-    _check_out(args.out)
+    check_out(args.out)
     model = load_model(args.model)
     rows = read_rows(args, model)
     display = FeatureImportanceDisplay.from_estimator(
@@ -209,7 +204,7 @@ def _importance(args: argparse.Namespace) -> None:
         kind="permutation" if args.permutation else "drop",
         n_shown=args.n,
     )
-    _save(display, args)
+    save(display, args)
 
 
 def _feature_names(model: Model) -> Sequence[str | int]:
@@ -221,20 +216,21 @@ def _feature_names(model: Model) -> Sequence[str | int]:
 def _scores(args: argparse.Namespace) -> None:
     from ..plots import ScoreDistributionDisplay
 
-    _check_out(args.out)
+    check_out(args.out)
     rows, (scores,) = read_runs(args, [args.scores])
-    _save(ScoreDistributionDisplay.from_predictions(rows.labels, scores, rows.qid), args)
+    save(ScoreDistributionDisplay.from_predictions(rows.labels, scores, rows.qid), args)
 
 
 def _ndcg(args: argparse.Namespace) -> None:
     from ..metrics.conventions import conventions_of
     from ..plots import MetricAtKDisplay
 
-    _check_out(args.out)
+    check_out(args.out)
+    names = names_of(args, args.scores)
     conventions = conventions_of(args.preset)
     rows, runs = read_runs(args, args.scores, comments=conventions.ties == "docid")
     ax = None
-    for name, scores in zip(_names(args.scores), runs, strict=True):
+    for name, scores in zip(names, runs, strict=True):
         display = MetricAtKDisplay.from_predictions(
             rows.labels,
             scores,
@@ -246,7 +242,7 @@ def _ndcg(args: argparse.Namespace) -> None:
             ax=ax,
         )
         ax = display.ax_
-    _save(display, args)
+    save(display, args)
 
 
 def _queries(args: argparse.Namespace) -> None:
@@ -254,7 +250,8 @@ def _queries(args: argparse.Namespace) -> None:
     from ..metrics.conventions import conventions_of
     from ..plots import QueryComparisonDisplay
 
-    _check_out(args.out)
+    check_out(args.out)
+    names = names_of(args, args.scores)
     parse_metric(args.metric)
     conventions = conventions_of(args.preset)
     rows, (first, second) = read_runs(args, args.scores, comments=conventions.ties == "docid")
@@ -267,29 +264,6 @@ def _queries(args: argparse.Namespace) -> None:
         preset=conventions,
         docids=rows.docids,
         sample_weight=rows.cost,
-        names=_names(args.scores),
+        names=names,
     )
-    _save(display, args)
-
-
-def _names(files: Sequence[str]) -> list[str]:
-    """Return short names for files: without folders, if they differ without."""
-    short = [os.path.basename(file) for file in files]
-    return short if len(set(short)) == len(short) else list(files)
-
-
-def _check_out(out: str) -> None:
-    """Refuse what is not named as a picture, such as the last model where OUT was forgotten."""
-    from ..plots import check_picture
-
-    if out != "-" and not os.path.splitext(out)[1]:
-        raise InputError(
-            f"cannot draw {out}: the name of the picture must end in .png, .svg, .pdf or the like"
-        )
-    check_picture(out)
-
-
-def _save(display: Any, args: argparse.Namespace) -> None:
-    from ..plots import save_figure
-
-    save_figure(display.figure_, args.out)
+    save(display, args)

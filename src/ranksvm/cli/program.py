@@ -6,32 +6,39 @@ Only argparse is imported before the arguments are known, so that ``--help`` is 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from .conditions import add_conditions, conditions_of, l1_ratio_of, require_no_conditions
 from .data import add_data, read_others, read_rows, settle_files
 from .options import (
     Input,
     Output,
     add_common,
+    add_device,
     add_force,
     add_kernel,
     add_pairs,
+    add_progress,
     add_scale,
     add_survival,
     add_training,
+    add_unconverged,
+    is_watched,
     kernel_of,
     parameters_of,
     preferences_of,
     prepared_rows,
     require_distinct_files,
+    require_linear,
+    require_on_cpu,
     say,
+    write_model,
 )
+from .parser import Parser
+from .statuses import status_of
 
 if TYPE_CHECKING:
     from ..files.rows import FileRows
@@ -40,44 +47,15 @@ if TYPE_CHECKING:
     from ..models import Model
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence, without the whole usage in front of it.
-
-    Files may stand before, between and after options.
-    """
-
-    _intermixes = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        if self._subparsers is not None or self._intermixes:
-            return super().parse_known_args(args, namespace)
-        self._intermixes = True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self._intermixes = False
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
-
-    def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """Refuse arguments, with the option nearest to the first."""
-        from difflib import get_close_matches
-
-        nearest = get_close_matches(unknown[0].split("=")[0], self._option_string_actions, 1)
-        hint = f" (did you mean {nearest[0]}?)" if nearest else ""
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-
-
-def build_parser(command: str | None = None) -> _Parser:
+def build_parser(command: str | None = None) -> Parser:
     """Return the parser of the command line, with all commands or just this one."""
-    parser = _Parser(
+    parser = Parser(
         prog="ranksvm",
         description="Ranking support vector machines, trained exactly and with a certificate.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    for name, add in _COMMANDS.items():
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    for name, add in COMMANDS.items():
         if command in (None, name):
             add(commands)
     return parser
@@ -113,17 +91,12 @@ def _add_train(commands: Any) -> None:
     add_scale(train)
     add_pairs(train)
     add_survival(train)
-    train.add_argument(
-        "--device",
-        default="cpu",
-        metavar="DEVICE",
-        help="where to compute: cpu; cuda or, say, cuda:1, a GPU, by PyTorch or CuPy; torch:cuda "
-        "or cupy:cuda, by that library (default: cpu)",
-    )
+    add_device(train)
     train.add_argument(
         "--plot", type=Output, metavar="FILE", help="draw the convergence to a PNG, PDF or SVG"
     )
     add_force(train)
+    add_progress(train)
     add_common(train)
 
 
@@ -136,12 +109,12 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
     parser.description = "Train, predict and measure as a config file of TreeRankSVM asks for."
     parser.set_defaults(run=_run_config, parser=parser)
     parser.add_argument("config", type=Input, metavar="CONFIG", help="config file, or - for stdin")
+    add_unconverged(parser)
 
 
 def _train(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
-    from ..files.model import save_model
     from ..files.replacing import MODEL, check_replaceable
     from ..jobs.rows import bytes_of_pass
     from ..jobs.training import summary, train_on_rows
@@ -149,10 +122,9 @@ def _train(args: argparse.Namespace) -> None:
     from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
-    if kernel is not None and args.device != "cpu":
-        raise InputError(f"kernels are computed on the CPU: leave out --device {args.device}")
     if kernel is not None:
-        _require_linear(args)
+        require_on_cpu(args)
+        require_linear(args)
         require_no_conditions(args)
     l1_ratio = l1_ratio_of(args)
     check_replaceable(args.model, MODEL, args.force)
@@ -166,7 +138,7 @@ def _train(args: argparse.Namespace) -> None:
     if args.validation:
         validation = read_others(args, args.validation, rows)
         require_measurable(validation, args.event is not None)
-    shown = sys.stderr.isatty() and not args.quiet
+    shown = is_watched(args)
     fit, model = train_on_rows(
         rows,
         parameters,
@@ -181,7 +153,7 @@ def _train(args: argparse.Namespace) -> None:
     measured: dict[str, float] = {}
     if validation is not None:
         model, measured = _measured(args, model, validation)
-    save_model(model, args.model)
+    write_model(args, model)
     say(args, summary(fit, rows))
     if measured:
         listed = ", ".join(f"{name} {value:.6f}" for name, value in measured.items())
@@ -214,25 +186,13 @@ def _prepared(args: argparse.Namespace, rows: FileRows, kernel: Kernel | None) -
     return PreparedRows(rows, args.scale)
 
 
-def _require_linear(args: argparse.Namespace) -> None:
-    """Refuse, for a kernel, what only a linear model does with features."""
-    option = f"--features {args.features}" if args.features is not None else None
-    if args.scale in ("quantile", "query"):
-        option = f"--scale {args.scale}"
-    if option is not None:
-        raise InputError(
-            f"{option} is for the linear ranker: leave out --kernel; --features nystroem has a "
-            "kernel at linear cost"
-        )
-
-
 def _run_config(args: argparse.Namespace) -> None:
     from ..config.run import run_config
 
     run_config(args.config)
 
 
-_COMMANDS: dict[str, Callable[[Any], None]] = {
+COMMANDS: dict[str, Callable[[Any], None]] = {
     "train": _add_train,
     "predict": _adder("predict"),
     "pack": _adder("pack"),
@@ -245,17 +205,23 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "plot": _adder("plot"),
     "explain": _adder("explain"),
     "report": _adder("report"),
+    "demo": _adder("demo"),
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status.
+def _status(args: argparse.Namespace) -> int:
+    def run(args: argparse.Namespace) -> None:
+        settle_files(args)
+        require_distinct_files(args)
+        args.run(args)
 
-    0 is success, 2 a mistake in the arguments or the files, told in a sentence on standard error,
-    and 130 an interruption by Ctrl-C.
-    """
+    return status_of(run, args)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status (`ranksvm.cli.statuses`)."""
     argv = sys.argv[1:] if argv is None else argv
-    parser = build_parser(argv[0] if argv and argv[0] in _COMMANDS else None)
+    parser = build_parser(argv[0] if argv and argv[0] in COMMANDS else None)
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         getattr(args, "parser", parser).refuse(unknown)
@@ -268,47 +234,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     args.argv = list(argv)
-    return _run(args)
+    return _status(args)
 
 
 def rank_svm(argv: Sequence[str] | None = None) -> int:
     """Run a config file, as the program of TreeRankSVM does; return the exit status of `main`."""
-    parser = _Parser(prog="rank_svm")
+    parser = Parser(prog="rank_svm")
     _complete_run(parser)
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         parser.refuse(unknown)
-    return _run(args)
-
-
-def _run(args: argparse.Namespace) -> int:
-    import warnings
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sys.stderr.write(f"ranksvm: warning: {message}\n")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show
-        try:
-            settle_files(args)
-            require_distinct_files(args)
-            args.run(args)
-            sys.stdout.flush()
-            return 0
-        except BrokenPipeError:
-            # The reader has gone; nothing more can reach it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        except KeyboardInterrupt:
-            sys.stderr.write("ranksvm: interrupted\n")
-            return 130
-        except MemoryError as error:
-            sys.stderr.write(f"ranksvm: error: not enough memory ({error})\n")
-            return 2
-        except (ValueError, OSError, ImportError) as error:
-            sys.stderr.write(f"ranksvm: error: {error}\n")
-            return 2
+    return _status(args)
 
 
 if __name__ == "__main__":

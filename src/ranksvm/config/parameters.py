@@ -15,6 +15,7 @@ from ..files.source import DataError
 from ..linear.condition_arguments import ConditionArguments
 from ..linear.conditions import require_ratio
 from ..linear.parameters import Parameters
+from ..memory import bytes_of
 from ..names import COUNTINGS, GAINS, KERNELS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise InputError("a number")
     return float(text)
+
+
+def _width(text: str) -> float | str:
+    return text if text == "scale" else _number(text)
+
+
+def _bytes(text: str) -> float:
+    try:
+        return bytes_of(text)
+    except InputError:
+        raise InputError("a number of bytes above 0, or a text such as 4G") from None
 
 
 def _count(text: str) -> int:
@@ -84,10 +96,10 @@ PARAMETERS: dict[str, Callable[[str], Any]] = {
     "epsilon": _number,
     "C": _number,
     "kernel": _kernel_name,
-    "gamma": _number,
+    "gamma": _width,
     "degree": _number,
     "coef0": _number,
-    "max_memory": _number,
+    "max_memory": _bytes,
     "loss": _one_of(*LOSSES),
     "solver": _one_of(*SOLVERS),
     "counting": _one_of(*COUNTINGS),
@@ -158,7 +170,7 @@ def _value(entry: Entry, name: str) -> Any:
             f"{place}: {attribute} must be {expected}, not {shown(entry.value)}{hint}"
         ) from None
     try:
-        if attribute in ("regparam", "max_memory") and not (value > 0 and 0 < 1 / value < math.inf):
+        if attribute == "regparam" and not (value > 0 and 0 < 1 / value < math.inf):
             raise InputError(f"{attribute} must be finite and greater than 0, not {value!r}")
         if attribute == "regparam":
             return 1 / value

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.atomic import OutputError, check_output
-from ..files.model import load_model, save_model
+from ..files.model import NOT_A_PICKLE, is_named_as_pickle, load_model, save_model
 from ..files.rows import FileRows
 from ..files.scores import write_scores
 from ..files.source import DataError, StrPath
@@ -30,8 +30,6 @@ from .data import Scored, read_scored, read_training, read_training_pairs
 from .file import CONDITION_FILES, Config, read_config
 
 Vector = NDArray[np.float64]
-
-_PICKLE_ENDINGS = (".pckl", ".pkl", ".pickle")
 
 
 def run_config(path: StrPath) -> None:
@@ -146,8 +144,9 @@ def _train(config: Config, rows: FileRows, given: GivenPreferences | None) -> Mo
     if "model" in config.outputs:
         file = config.outputs["model"].value
         save_model(model, file)
-        hint = " (as JSON text, not a pickle)" if file.endswith(_PICKLE_ENDINGS) else ""
-        _say(config, f"wrote the model to {file}{hint}")
+        _say(config, f"wrote the model to {file}")
+        if is_named_as_pickle(file):
+            _say(config, NOT_A_PICKLE.format(file))
     return model
 
 

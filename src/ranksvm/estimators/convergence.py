@@ -1,12 +1,16 @@
-"""What the estimators say of a gap that was not reached, by scikit-learn's own warning."""
+"""What the estimators say of a gap that was not reached, by a kind of scikit-learn's warning."""
 
 from __future__ import annotations
 
 import warnings
 
-from sklearn.exceptions import ConvergenceWarning
+from sklearn import exceptions
 
-__all__ = ["ConvergenceWarning", "warn_unless_converged"]
+from ..errors import ShortfallWarning
+
+
+class ConvergenceWarning(exceptions.ConvergenceWarning, ShortfallWarning):  # type: ignore[misc]
+    """Scikit-learn's warning, of a training that fell short of the gap that was asked for."""
 
 
 def warn_unless_converged(shortfall: str | None, stacklevel: int = 3) -> None:

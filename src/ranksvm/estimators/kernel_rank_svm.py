@@ -40,19 +40,20 @@ class KernelRankSVM(KernelTrainer, PairRanker):
         square matrix of the kernel as X, and `predict` that of the values of its rows with the
         training rows; or a function of two matrices of rows that returns the matrix of kernel
         values, as for `sklearn.svm.SVC`. Formulas: `ranksvm.kernel.kernels.Kernel`.
-    gamma : float, optional
+    gamma : float or "scale", optional
         By default 1 / n_features.
     degree : float, default=3
     coef0 : float, default=1.0
     loss, pair_weight, gains, top, n_rounds, normalize, solver, counting, tol, max_iter, \
 n_threads, qid, verbose
         As for `RankSVM`; of rounds, the last is kept.
-    max_memory : float, default=4e9
-        Bytes that the kernel may take: ``16 n_samples rank`` with a rank of at most n_samples, or
-        ``4 n_samples^2`` and that with a rank of hundreds, where there is room for both; and,
-        with "precomputed", "sigmoid", a function, or a polynomial with a negative `coef0` or a
-        broken degree, also ``16 n_samples^2`` to check that they are kernels at all. Training takes
-        memory for itself, as `RankSVM` does with as many features as the rank.
+    max_memory : float or str, default=4e9
+        Bytes, or a text such as "4G", that the kernel may take: ``16 n_samples rank`` with a rank
+        of at most n_samples, or ``4 n_samples^2`` and that with a rank of hundreds, where there is
+        room for both; and, with "precomputed", "sigmoid", a function, or a polynomial with a
+        negative `coef0` or a broken degree, also ``16 n_samples^2`` to check that they are kernels
+        at all. Training takes memory for itself, as `RankSVM` does with as many features as the
+        rank.
 
     Attributes
     ----------
@@ -120,7 +121,7 @@ n_threads, qid, verbose
         C: float = 1.0,
         *,
         kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: float = 3,
         coef0: float = 1.0,
         loss: str = "squared_hinge",
@@ -133,7 +134,7 @@ n_threads, qid, verbose
         counting: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
-        max_memory: float = 4e9,
+        max_memory: float | str = 4e9,
         n_threads: int | None = None,
         qid: str | None = None,
         verbose: int = 0,

@@ -15,6 +15,7 @@ from ..kernel.path.following import Stop
 from ..kernel.path.regularization import solve_path
 from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_count
+from ..memory import bytes_of
 from ..models.kernel import KernelModel
 from ..pairs.preferences import Preferences
 from ..progress import FitCounter
@@ -142,7 +143,7 @@ class KernelRankSVMPathCV(KernelRanker):
         n_lambdas: int = 1000,
         one_standard_error: bool = False,
         refit: bool = True,
-        max_memory: float = 4e9,
+        max_memory: float | str = 4e9,
         n_jobs: int | None = None,
         qid: str | None = None,
         verbose: int = 0,
@@ -200,7 +201,7 @@ class KernelRankSVMPathCV(KernelRanker):
         """
         with fitted_or_not(self):
             check_scoring(self.scoring)
-            stop = Stop(self.lambda_min_ratio, max_memory=self.max_memory)
+            stop = Stop(self.lambda_min_ratio, max_memory=bytes_of(self.max_memory))
             if self.n_lambdas is not None:
                 require_count("n_lambdas", self.n_lambdas, 1)
             if self.n_jobs is not None:
@@ -295,7 +296,7 @@ class KernelRankSVMPathCV(KernelRanker):
         return chosen
 
     def _follow_all(self, X: Any, rows: TrainingRows, kernel: Kernel, lambda_min: float) -> None:
-        stop = Stop(lambda_min=lambda_min, max_memory=self.max_memory)
+        stop = Stop(lambda_min=lambda_min, max_memory=bytes_of(self.max_memory))
         self.path_ = solve_path(X, rows.y, rows.query, kernel, stop, graph=self.graph_)
         warn_unless_converged(self.path_.shortfall, stacklevel=4)
         self.lambda_ = max(self.lambda_, float(self.path_.lambdas[-1]))

@@ -21,7 +21,7 @@ class KernelRanker(Ranker):
     kernel: str | Callable[[Any, Any], Any]
     degree: float
     coef0: float
-    max_memory: float
+    max_memory: float | str
 
     def _training_rows(
         self, X: Any, y: ArrayLike | None, qid: Any, group: ArrayLike | None

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..kernel.factor import KernelFactor
 from ..kernel.kernels import Kernel
 from ..kernel.training import cost_of, train_kernel
+from ..memory import bytes_of
 from ..models.kernel import KernelModel
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable, WorkNotes
@@ -27,7 +28,7 @@ class KernelTrainer(KernelRanker, CertifiedRanker):
     """Base of the estimators that learn a function for a given C."""
 
     C: float
-    gamma: float | None
+    gamma: float | str | None
     verbose: int
 
     _kinds: ClassVar[dict[str, Any]] = {**KINDS, "dtype": np.float64}
@@ -35,12 +36,13 @@ class KernelTrainer(KernelRanker, CertifiedRanker):
     def _train(self, X: Any, preferences: AnyPreferences) -> None:
         """Learn from rows that are checked; to be called by `fit` itself, for its warnings."""
         parameters = self._parameters(self.C)
-        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0).fitted(X)
+        max_memory = bytes_of(self.max_memory)
         note = WorkNotes() if self.verbose else None
         if note is not None:
-            note(cost_of(kernel, X.shape[0], parameters, self.max_memory))
+            note(cost_of(kernel, X.shape[0], parameters, max_memory))
         fit = train_kernel(
-            KernelFactor(kernel, X, self.max_memory, resolve_threads(self.n_threads)),
+            KernelFactor(kernel, X, max_memory, resolve_threads(self.n_threads)),
             preferences,
             parameters,
             callback=IterationTable() if self.verbose else None,

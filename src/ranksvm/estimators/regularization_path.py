@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import PathCallback, Stop
 from ..kernel.path.regularization import RegularizationPath, solve_path
+from ..memory import bytes_of
 from ..progress import PathTable, WorkNotes
 from .convergence import warn_unless_converged
 from .rows import labelled_rows
@@ -21,7 +22,7 @@ def regularization_path(
     qid: ArrayLike | None = None,
     *,
     kernel: str | Callable[[Any, Any], Any] = "linear",
-    gamma: float | None = None,
+    gamma: float | str | None = None,
     degree: float = 3,
     coef0: float = 1.0,
     graph: str = "full",
@@ -29,7 +30,7 @@ def regularization_path(
     lambda_min: float | None = None,
     max_events: int | None = None,
     max_support: int | None = None,
-    max_memory: float = 4e9,
+    max_memory: float | str = 4e9,
     callback: PathCallback | None = None,
     verbose: int = 0,
 ) -> RegularizationPath:
@@ -71,9 +72,9 @@ def regularization_path(
         Stop after so many events, or one more where two happen at once.
     max_support : int, optional
         Stop when at most so many pairs have a multiplier above 0.
-    max_memory : float, default=4e9
-        Bytes that the kernel matrix, the pairs and the path may take, each: with n samples, 16 n^2,
-        40 for each pair, and 24 for each row that an event changes.
+    max_memory : float or str, default=4e9
+        Bytes, or a text such as "4G", that the kernel matrix, the pairs and the path may take,
+        each: with n samples, 16 n^2, 40 for each pair, and 24 for each row that an event changes.
     callback : callable, optional
         Called with a `PathProgress` after each check; stops by returning True.
     verbose : int, default=0
@@ -107,9 +108,10 @@ def regularization_path(
     >>> int(path.predict(X, 1.0).argmax())
     2
     """
-    stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, max_memory)
+    stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, bytes_of(max_memory))
     of_rows = Kernel(kernel, gamma, degree, coef0)
     X, y = labelled_rows(X, y)
+    of_rows = of_rows.fitted(X)
     callbacks: list[PathCallback] = [PathTable()] if verbose else []
     if callback is not None:
         callbacks.append(callback)

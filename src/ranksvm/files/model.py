@@ -144,6 +144,14 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+NOT_A_PICKLE = "note: {} holds JSON text, not a pickle; load_model reads it"
+
+
+def is_named_as_pickle(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a name promises a pickle, which no model is written as."""
+    return os.fsdecode(path).lower().endswith((".pckl", ".pkl", ".pickle", ".joblib"))
+
+
 def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False) -> Model:
     """Read a model file, of whatever form it is: JSON, safetensors, or that of another program.
 

@@ -104,10 +104,19 @@ def _entry(line: str, number: int, place: str) -> Entry:
     return Entry(attribute, value, number)
 
 
+# What config files cannot ask for, and what can.
+_HINTS = dict.fromkeys(
+    ("event", "events", "train_events", "ipcw", "tau"),
+    ": times of events are for the command line, ranksvm train --event",
+)
+
+
 def _require_known(attribute: str, section: str, place: str, known: Attributes) -> None:
     if attribute in known[section]:
         return
-    hint = _home(attribute, known) or did_you_mean(attribute, known[section])
+    hint = (
+        _HINTS.get(attribute) or _home(attribute, known) or did_you_mean(attribute, known[section])
+    )
     raise DataError(
         f"{place}: [{section}] has no attribute {shown(attribute)}"
         f"{hint or '; it has ' + ', '.join(known[section])}"

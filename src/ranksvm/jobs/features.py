@@ -17,6 +17,7 @@ from ..models import LinearModel
 from ..models.maps import FeatureMap
 from ..models.maps.base import MAX_MEMORY
 from ..models.preparing import Features, mapped_rows, require_conditions, scale_map
+from ..models.scaling import multiplied
 from .rows import Vector, factors_of, matrix_on, naming
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ class PreparedRows:
         X = matrix_on(device, self.rows)
         factors = factors_of(self.rows, self.scale, X.columns)
         return (X if factors is None else X.scaled(factors)), factors
+
+    @property
+    def seen(self) -> Any:
+        """The features as training sees them, as an array or CSR matrix on the host."""
+        if self.maps:
+            return self.mapped
+        return multiplied(self.rows.X, factors_of(self.rows, self.scale))
 
     def conditions(self, asked: Conditions, factors: Vector | None, columns: Columns) -> Conditions:
         """Return what is asked of the weights of that matrix, for the features as they are.

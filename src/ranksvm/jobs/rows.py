@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..disk.rows import PackedRows
+from ..errors import NoPairsError
 from ..files.rows import CsrArrays, FileRows
 from ..files.source import DataError
 from ..linear.design_matrix import DesignMatrix
@@ -60,6 +62,23 @@ def labelled_preferences(rows: FileRows) -> Preferences:
     if isinstance(rows, PackedRows):
         return rows.packed.preferences()
     return Preferences.from_labels(rows.labels, rows.qid, rows.cost)
+
+
+@contextmanager
+def naming_lack_of_pairs(rows: FileRows) -> Iterator[None]:
+    """Say of which file it is that no row is preferred to another.
+
+    Raises
+    ------
+    DataError
+        In place of `NoPairsError`.
+    """
+    try:
+        yield
+    except NoPairsError as error:
+        raise DataError(
+            f"{rows.name}: {error.why}; check its labels, queries and weights"
+        ) from None
 
 
 def bytes_of_pass(rows: FileRows) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ShortfallWarning
 from ..files.rows import FileRows
 from ..linear.parameters import Parameters
 from ..linear.rounds import train
@@ -26,6 +27,7 @@ from .rows import (
     feature_names,
     labelled_preferences,
     n_nonzero_of,
+    naming_lack_of_pairs,
     require_unchanged,
 )
 
@@ -84,13 +86,14 @@ def train_on_rows(
     if preferences is None:
         preferences = labelled_preferences(rows)
     prepared = PreparedRows(rows) if prepared is None else prepared
-    if kernel is None:
-        fit, model = _train_linear(prepared, preferences, parameters, device, callback)
-    else:
-        factors = factors_of(rows, prepared.scale)
-        fit, model = _train_kernel(
-            rows, preferences, parameters, factors, kernel, max_memory, callback, note
-        )
+    with naming_lack_of_pairs(rows):
+        if kernel is None:
+            fit, model = _train_linear(prepared, preferences, parameters, device, callback)
+        else:
+            factors = factors_of(rows, prepared.scale)
+            fit, model = _train_kernel(
+                rows, preferences, parameters, factors, kernel, max_memory, callback, note
+            )
     require_unchanged(rows)
     warn_unless_converged(fit.shortfall)
     described = {**parameters.described(feature_names(rows)), **prepared.parameters}
@@ -129,9 +132,10 @@ def _train_kernel(
     from ..kernel.factor import KernelFactor
     from ..kernel.training import cost_of, train_kernel
 
+    X = multiplied(rows.X, factors)
+    kernel = kernel.fitted(X)
     if note is not None:
         note(cost_of(kernel, len(rows.labels), parameters, max_memory))
-    X = multiplied(rows.X, factors)
     factor = KernelFactor(kernel, X, max_memory, resolve_threads(parameters.n_threads))
     fit = train_kernel(
         factor,
@@ -165,7 +169,7 @@ def _training_of(fit: Fit, rows: FileRows) -> dict[str, Any]:
 def warn_unless_converged(shortfall: str | None) -> None:
     """Warn of what a training fell short of; None if it did not."""
     if shortfall is not None:
-        warnings.warn(shortfall, stacklevel=3)
+        warnings.warn(shortfall, ShortfallWarning, stacklevel=3)
 
 
 def summary(fit: Fit, rows: FileRows) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..linear.parameters import require_number
+from ..linear.parameters import require_name, require_number
 from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
@@ -39,8 +39,9 @@ class Kernel:
         - "precomputed": rows are not features but values of a kernel with the training rows;
         - a function of two matrices of rows that returns the matrix of kernel values, as for
           `sklearn.svm.SVC`.
-    gamma : float, optional
-        By default 1 / n_features.
+    gamma : float or "scale", optional
+        By default 1 / n_features; "scale" is ``1 / (n_features * X.var())`` of the training rows,
+        as for `sklearn.svm.SVC`, which `fitted` puts in its place.
     degree : float, default=3
     coef0 : float, default=1
 
@@ -51,12 +52,14 @@ class Kernel:
     """
 
     kernel: str | Callable[[Any, Any], Any] = "linear"
-    gamma: float | None = None
+    gamma: float | str | None = None
     degree: float = 3
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.gamma is not None:
+        if isinstance(self.gamma, str):
+            require_name("gamma", self.gamma, ("scale",))
+        elif self.gamma is not None:
             require_number("gamma", self.gamma, positive=True)
         require_number("degree", self.degree, positive=True)
         if not np.isfinite(self.coef0):
@@ -66,6 +69,19 @@ class Kernel:
                 f"kernel must be a function or one of {', '.join(map(repr, _names()))}, not "
                 f"{self.kernel!r}"
             )
+
+    def fitted(self, X: Any) -> Kernel:
+        """Return the kernel with the width that "scale" stands for on training rows.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        """
+        if self.gamma != "scale":
+            return self
+        square = (X.multiply(X) if hasattr(X, "multiply") else X * X).mean()
+        variance = float(square - X.mean() ** 2)
+        return replace(self, gamma=1.0 / (X.shape[1] * variance) if variance > 0 else 1.0)
 
     @property
     def is_precomputed(self) -> bool:
@@ -172,15 +188,18 @@ class Kernel:
             return self.kernel(X, X_train)
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        return pairwise_kernels(
-            X,
-            X_train,
-            metric=self.kernel,
-            filter_params=True,
-            gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-        )
+        try:
+            return pairwise_kernels(
+                X,
+                X_train,
+                metric=self.kernel,
+                filter_params=True,
+                gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+            )
+        except ValueError as error:  # of features that have no such kernel
+            raise InputError(f"the kernel {self}: {error}") from None
 
 
 def _names() -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, NoPairsError
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.sweeps import Pairs
@@ -226,13 +226,14 @@ def require_some(N: float, n_samples: int) -> None:
             "y if its gaps are weights"
         )
     if n_samples < 2:
-        raise InputError(
+        raise NoPairsError(
             f"no preference pairs to learn from: a ranking needs at least 2 samples, found "
             f"n_samples={n_samples}"
         )
-    raise InputError(
+    raise NoPairsError(
         "no preference pairs to learn from: within every query all rows have the same label or "
-        "weight 0; check y, qid and the weights"
+        "weight 0",
+        "y, qid and the weights",
     )
 
 

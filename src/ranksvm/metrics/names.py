@@ -49,7 +49,7 @@ def parse_metric(name: str) -> Metric:
     Parameters
     ----------
     name : str
-        One of `metric_names`, with a number for k.
+        One of `metric_names`, in capitals or not, with a number for k.
 
     Returns
     -------
@@ -62,9 +62,9 @@ def parse_metric(name: str) -> Metric:
         If there is no such metric, with the nearest name, or its depth is missing, superfluous or
         not a whole number of at least 1.
     """
-    base, at, depth = str(name).partition("@")
+    base, at, depth = str(name).lower().partition("@")
     if base not in MEASURES:
-        nearest = get_close_matches(base.lower(), MEASURES, 1)
+        nearest = get_close_matches(base, MEASURES, 1)
         hint = f"did you mean {nearest[0] + at + depth!r}? " if nearest else ""
         raise InputError(
             f"there is no metric {name!r}; {hint}known are {', '.join(metric_names())}"

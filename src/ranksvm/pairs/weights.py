@@ -44,7 +44,7 @@ def row_weights(name: str, weights: ArrayLike | None, n_samples: int) -> Vector 
     """
     values = nonnegative_weights(name, weights, n_samples)
     if values is not None and not values.any():
-        raise ValueError(f"every {name} is zero: no row is left to learn from")
+        raise InputError(f"every {name} is zero: no row is left to learn from")
     return values
 
 

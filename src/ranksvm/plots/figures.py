@@ -168,8 +168,10 @@ def _suffix(path: str | os.PathLike[str]) -> str:
     return os.path.splitext(os.fspath(path))[1].lstrip(".").lower() or "png"
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 150) -> None:
     """Write a matplotlib figure, whole or not at all; the format is that of the file's suffix.
+
+    Of what has dots, there are `dpi` an inch.
 
     Raises
     ------
@@ -181,6 +183,6 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     from ..files.atomic import atomic_write
 
     picture = io.BytesIO()
-    figure.savefig(picture, format=_suffix(path), dpi=150)
+    figure.savefig(picture, format=_suffix(path), dpi=dpi)
     with atomic_write(path) as file:
         file.write(picture.getvalue())

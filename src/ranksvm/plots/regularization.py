@@ -29,6 +29,9 @@ class RegularizationCurveDisplay:
         What was measured.
     name : str, optional
         Label of the curve.
+    best : int, optional
+        Place of the best C where another is chosen, within one standard error of it: that is
+        marked, too, and the band is shaded.
 
     Attributes
     ----------
@@ -39,6 +42,8 @@ class RegularizationCurveDisplay:
     errorbar_ : matplotlib ErrorbarContainer
     chosen_line_ : matplotlib Line2D or None
         Through the C chosen.
+    best_line_, band_ : matplotlib Line2D and Patch, or None
+        Through the best C, and between its mean and one standard error below.
     """
 
     ax_: Any
@@ -46,6 +51,8 @@ class RegularizationCurveDisplay:
     line_: Any
     errorbar_: Any
     chosen_line_: Any
+    best_line_: Any
+    band_: Any
 
     def __init__(
         self,
@@ -56,12 +63,14 @@ class RegularizationCurveDisplay:
         chosen: int | None = None,
         metric: str = "score",
         name: str | None = None,
+        best: int | None = None,
     ) -> None:
         self.Cs, self.mean = np.asarray(Cs, dtype=float), np.asarray(mean, dtype=float)
         self.standard_error = errors_or_nan(standard_error, len(self.Cs))
         self.chosen = chosen
         self.metric = metric
         self.name = name
+        self.best = best
 
     @classmethod
     def from_estimator(
@@ -91,6 +100,7 @@ class RegularizationCurveDisplay:
             chosen=estimator.best_index_,
             metric=metric,
             name=name,
+            best=int(np.argmax(table["mean_test_score"])) if estimator.one_standard_error else None,
         )
         return display.plot(ax, **kwargs)
 
@@ -153,7 +163,7 @@ class RegularizationCurveDisplay:
         Returns
         -------
         RegularizationCurveDisplay
-            This object, with ``ax_``, ``figure_``, ``line_``, ``errorbar_`` and ``chosen_line_``.
+            This object, with ``ax_``, ``figure_``, ``line_`` and the other attributes.
 
         Raises
         ------
@@ -166,9 +176,12 @@ class RegularizationCurveDisplay:
         errors = self.standard_error[order] if np.isfinite(self.standard_error).any() else None
         self.errorbar_ = ax.errorbar(self.Cs[order], self.mean[order], yerr=errors, **style)
         self.line_, self.chosen_line_ = self.errorbar_.lines[0], None
+        self.best_line_ = self.band_ = None
         ax.set_xscale("log")
         if self.chosen is not None:
-            self._mark_chosen(ax, self.Cs[self.chosen])
+            self.chosen_line_ = self._mark(ax, self.Cs[self.chosen], "C")
+        if self.best is not None and np.isfinite(self.standard_error[self.best]):
+            self._mark_best(ax, self.best)
         ax.set_xlabel("C")
         ax.set_ylabel(mean_label(self.metric, self.standard_error))
         ax.grid(True, alpha=0.3)
@@ -176,14 +189,22 @@ class RegularizationCurveDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _mark_chosen(self, ax: Any, C: float) -> None:
+    def _mark(self, ax: Any, C: float, name: str, n_above: int = 0, style: str = "--") -> Any:
+        """Draw a line through C, with its name above those of other curves."""
         color = self.line_.get_color()
-        self.chosen_line_ = ax.axvline(C, color=color, linestyle="--", linewidth=1, alpha=0.6)
         ax.annotate(
-            f"C = {C:.3g}",
+            f"{name} = {C:.3g}",
             (C, 0),
             xycoords=("data", "axes fraction"),
             color=color,
-            xytext=(4, 12 * count_curves(ax) - 8),  # above those of other curves
+            xytext=(4, 12 * (count_curves(ax) + n_above) - 8),
             textcoords="offset points",
         )
+        return ax.axvline(C, color=color, linestyle=style, linewidth=1, alpha=0.6)
+
+    def _mark_best(self, ax: Any, best: int) -> None:
+        """Draw what one standard error is of: the band below the best mean, and its C."""
+        top, color = self.mean[best], self.line_.get_color()
+        self.band_ = ax.axhspan(top - self.standard_error[best], top, color=color, alpha=0.12, lw=0)
+        if best != self.chosen:
+            self.best_line_ = self._mark(ax, self.Cs[best], "best C", 1, ":")

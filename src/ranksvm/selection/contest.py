@@ -26,6 +26,7 @@ from ..models.scaling import scale_factors
 from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
 from .folds import Fold
+from .learners import Learner, cross_validate_apart
 from .rows import FoldedRows
 from .scoring import Scoring
 from .variants import Variant
@@ -264,6 +265,7 @@ def compete(
     *,
     n_jobs: int | None = None,
     progress: Callable[[], object] | None = None,
+    learner: Learner | None = None,
 ) -> Contest:
     """Cross-validate each entrant on the same folds.
 
@@ -272,6 +274,8 @@ def compete(
     entrants : sequence of Entrant
     folds, scoring, n_jobs, progress
         As for `ranksvm.selection.cross_validation.cross_validate`.
+    learner : Learner, optional
+        What learns from the rows of entrants, which see them alike; weights on the host by default.
 
     Raises
     ------
@@ -281,9 +285,11 @@ def compete(
 
     def measured(some: Sequence[Entrant]) -> list[CrossValidation]:
         of_each = [parameters for one in some for parameters in one.in_folds]
-        result = cross_validate(
-            some[0].rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress
-        )
+        rows = some[0].rows
+        if learner is None:
+            result = cross_validate(rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
+        else:
+            result = cross_validate_apart(learner, rows, of_each, folds, scoring, progress=progress)
         return result.split([len(one.of_each) for one in some])
 
     paths: dict[Hashable, list[int]] = {}

@@ -144,7 +144,7 @@ def cross_validate(
     results = np.array([of_fold for of_fold, _ in of_folds])
     scores, gaps, converged = np.moveaxis(results, -1, 0)
     advice = next((advice for _, advice in of_folds if advice is not None), None)
-    short = _shortfall(gaps, converged > 0, of_each[0].tol)
+    short = shortfall_of(gaps, converged > 0, of_each[0].tol)
     return CrossValidation(
         runner.by_fold(scores),
         np.array([one.C for one in of_each]),
@@ -176,7 +176,8 @@ def _solve_fold(
     return results, advice_on_scales(problem.objective.X, problem.objective.n_threads)
 
 
-def _shortfall(gaps: NDArray[np.float64], converged: NDArray[np.bool_], tol: float) -> str | None:
+def shortfall_of(gaps: NDArray[np.float64], converged: NDArray[np.bool_], tol: float) -> str | None:
+    """Say how many trainings did not converge, of those with these gaps; None if all did."""
     if converged.all():
         return None
     return (

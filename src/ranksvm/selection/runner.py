@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, NoPairsError
 from ..threads import one_blas_thread, resolve_threads
 from .folds import Fold
 from .rows import FoldedRows
@@ -128,8 +128,7 @@ def folds_with_pairs(rows: FoldedRows, folds: Sequence[Fold], stacklevel: int) -
                 stacklevel=stacklevel,
             )
     if not kept:
-        raise InputError(
-            "no fold has preference pairs both to train and to validate on: use fewer folds, or "
-            "check y and qid"
+        raise NoPairsError(
+            "no fold has preference pairs both to train and to validate on: use fewer folds"
         )
     return kept

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import InputError
+from ...errors import InputError, NoPairsError
 from ...pairs.queries import QueryGroups
 
 GRAPHS = ("full", "reduced")
@@ -74,9 +74,8 @@ class PreferenceGraph:
         levels = _Levels.of(np.asarray(y), groups)
         n_pairs = int(levels.n_below.sum())
         if n_pairs == 0:
-            raise InputError(
-                "no preference pairs to learn from: within every query all rows have the same "
-                "label; check y and qid"
+            raise NoPairsError(
+                "no preference pairs to learn from: within every query all rows have the same label"
             )
         if graph == "reduced":
             upper, lower = levels.neighbouring_pairs()
