@@ -102,7 +102,7 @@ WHEELS := build/wheels
 WHEEL_TESTS ?=
 
 wheel: $(WHEELS)/.ready
-	@$(BIN)/python tools/check_wheel.py $(WHEELS)/*.whl $(addprefix --tests ,$(WHEEL_TESTS))
+	@$(BIN)/python tools/check_wheel.py $(WHEELS)/*.whl $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
 
 $(WHEELS)/.ready: $(SOURCES) $(VENV)/.ready-package
 	@rm -rf $(WHEELS)

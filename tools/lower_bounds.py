@@ -1,17 +1,26 @@
 """Prints the lowest versions that pyproject.toml allows, as constraints for pip.
 
-Usage: ``python tools/lower_bounds.py > constraints.txt``, by Python 3.11 or newer.
+Usage: ``python tools/lower_bounds.py > constraints.txt``
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
+
+try:
+    import tomllib
+except ImportError:  # before Python 3.11
+    from pip._vendor import tomli as tomllib
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 EXTRAS = ("plot", "tables", "onnx", "zst", "test")
 BOUND = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)(\s*;.*)?")
+
+
+def read_project() -> dict:
+    """Return the table [project]."""
+    return tomllib.loads(PROJECT.read_text())["project"]
 
 
 def lower_bounds(project: dict) -> list[str]:
@@ -23,4 +32,4 @@ def lower_bounds(project: dict) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*lower_bounds(tomllib.loads(PROJECT.read_text())["project"]), sep="\n")
+    print(*lower_bounds(read_project()), sep="\n")
