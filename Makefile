@@ -10,7 +10,8 @@ READY_TEST := $(VENV)/.ready-test
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
-.PHONY: demo test test-bench explore lint format docs fuzz sanitize clang clean \
+.PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
+  coverage wheel check-files \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
   bench-survival bench-docs bench-revisions bench-gpu
 .DELETE_ON_ERROR:
@@ -90,6 +91,54 @@ build/native-%/run: $(CORE) $(HEADERS)
 	@printf '%s\n' $(CORE) | xargs -P 2 -I '{}' sh -c \
 	  '$(CXX) $(NATIVE) $(FLAGS) -c {} -o $(@D)/$$(echo {} | tr / -).o'
 	@$(CXX) $(NATIVE) $(FLAGS) $(@D)/*.o -o $@
+
+# Branch coverage of src/ranksvm by the tests, which take half as long again.
+coverage: $(READY_TEST) $(VENV)/.ready-coverage
+	@$(PYTEST) --cov --cov-report=term:skip-covered $(TESTS)
+
+# A source distribution and, from that, a wheel, which each Python on the path installs and uses;
+# WHEEL_TESTS names tests that it runs, too.
+WHEELS := build/wheels
+WHEEL_TESTS ?=
+
+wheel: $(WHEELS)/.ready
+	@$(BIN)/python tools/check_wheel.py $(WHEELS)/*.whl $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
+
+$(WHEELS)/.ready: $(SOURCES) $(VENV)/.ready-package
+	@rm -rf $(WHEELS)
+	@$(BIN)/python -m build --outdir $(WHEELS) .
+	@touch $@
+
+# The wheel with the lowest versions of what it needs, in an environment of its own.
+OLDEST := build/oldest
+
+test-oldest: $(OLDEST)/.ready
+	@$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal \
+	  --ignore tests/benchmarks $(TESTS)
+
+$(OLDEST)/.ready: $(WHEELS)/.ready tools/lower_bounds.py
+	@rm -rf $(OLDEST)
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(BIN)/python tools/lower_bounds.py > build/lower_bounds.txt
+	@$(OLDEST)/bin/python -m pip install --quiet --constraint build/lower_bounds.txt \
+	  "$$(echo $(WHEELS)/*.whl)[test]"
+	@$(OLDEST)/bin/python -m pip check
+	@touch $@
+
+# Files that other programs read, by their schemas: workflows, forms, the citation, the recipe.
+SCHEMA := $(BIN)/check-jsonschema --builtin-schema
+
+check-files: $(VENV)/.ready-package
+	@$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	@$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	@$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	@$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	@$(SCHEMA) vendor.readthedocs .readthedocs.yaml
+	@$(SCHEMA) vendor.citation-file-format CITATION.cff
+	@$(BIN)/zizmor --offline --quiet .github
+	@$(BIN)/pre-commit validate-config
+	@$(BIN)/python tools/check_recipe.py recipe/recipe.yaml
+	@$(BIN)/python -m cibuildwheel --print-build-identifiers --platform linux --archs auto64
 
 # The site, in build/docs; every warning is an error, and every example is run.
 docs: $(READY_TEST) $(VENV)/.ready-docs

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from .models.ranking import rank as rank
     from .reports import report as report
 
-__version__ = "0.1.0"
-
 # Where each public name is: what is above for type checkers, whom a test holds to it.
 _HOMES = {
     "ConvergenceWarning": "estimators.convergence",
@@ -95,6 +93,8 @@ __all__ = ["__version__", *_HOMES]
 def __getattr__(name: str) -> Any:
     if name in ("metrics", "plots"):
         return import_module(f".{name}", __name__)
+    if name == "__version__":
+        return import_module("importlib.metadata").version("ranksvm")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
