@@ -13,6 +13,7 @@ copyright = author
 release = version = ranksvm.__version__
 
 extensions = [
+    "example_report",
     "mathml",
     "myst_parser",
     "numpydoc",

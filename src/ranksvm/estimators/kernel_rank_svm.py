@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .callbacks import fit_task
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_trainer import KernelTrainer
 from .pair_arguments import PairArguments
@@ -203,7 +204,7 @@ eval_qid, eval_group
         UserWarning
             As for `RankSVM.fit`.
         """
-        with fitted_or_not(self):
+        with fitted_or_not(self), fit_task(self, X, y, qid):
             validation = eval_sets(eval_set, eval_qid, eval_group)
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .callbacks import fit_task
 from .kernel_trainer import KernelTrainer
 from .survival_ranker import SurvivalRanker
 from .whole import fitted_or_not
@@ -122,7 +123,7 @@ class KernelSurvivalSVM(SurvivalRanker, KernelTrainer):
         ConvergenceWarning
             If the gap did not reach `tol`.
         """
-        with fitted_or_not(self):
+        with fitted_or_not(self), fit_task(self, X, y, qid):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )

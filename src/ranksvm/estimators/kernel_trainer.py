@@ -16,6 +16,7 @@ from ..models.kernel import KernelModel
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable, WorkNotes
 from ..threads import resolve_threads
+from .callbacks import CallbackSupportMixin, iteration_callback
 from .certified_ranker import CertifiedRanker
 from .convergence import warn_unless_converged
 from .kernel_ranker import KernelRanker
@@ -24,7 +25,7 @@ from .rows import KINDS
 Vector = NDArray[np.float64]
 
 
-class KernelTrainer(KernelRanker, CertifiedRanker):
+class KernelTrainer(CallbackSupportMixin, KernelRanker, CertifiedRanker):
     """Base of the estimators that learn a function for a given C."""
 
     C: float
@@ -45,7 +46,7 @@ class KernelTrainer(KernelRanker, CertifiedRanker):
             KernelFactor(kernel, X, max_memory, resolve_threads(self.n_threads)),
             preferences,
             parameters,
-            callback=IterationTable() if self.verbose else None,
+            callback=iteration_callback(self, IterationTable() if self.verbose else None),
             note=note,
         )
         warn_unless_converged(fit.shortfall, stacklevel=4)

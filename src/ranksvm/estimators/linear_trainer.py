@@ -11,12 +11,13 @@ from ..errors import InputError
 from ..linear.rounds import Judge, train
 from ..pairs.given import AnyPreferences
 from ..progress import IterationTable
+from .callbacks import CallbackSupportMixin, iteration_callback
 from .convergence import warn_unless_converged
 from .linear_ranker import LinearRanker
 from .packed_data import bytes_of_pass, matrix_of, unchanged
 
 
-class LinearTrainer(LinearRanker):
+class LinearTrainer(CallbackSupportMixin, LinearRanker):
     """Base of the estimators that learn weights for a given C."""
 
     C: float
@@ -35,13 +36,14 @@ class LinearTrainer(LinearRanker):
             raise InputError(
                 f"warm_start: the previous fit had {w0.n_features} features, X has {X.shape[1]}"
             )
+        table = IterationTable(n_bytes=bytes_of_pass(X)) if self.verbose else None
         with unchanged(X):
             fit = train(
                 matrix_of(X, self.device),
                 preferences,
                 parameters,
                 w0=w0,
-                callback=IterationTable(n_bytes=bytes_of_pass(X)) if self.verbose else None,
+                callback=iteration_callback(self, table),
                 judge=judge,
             )
         if self.verbose and fit.advice is not None:

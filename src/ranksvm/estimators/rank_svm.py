@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays.placement import within_memory
 from ..linear.condition_arguments import OfFeatures
+from .callbacks import fit_task
 from .eval_sets import EvalSets, RoundScores, eval_scores, eval_sets
 from .linear_trainer import LinearTrainer
 from .pair_arguments import PairArguments
@@ -335,7 +336,7 @@ default="auto"
             If no queries are given, but X has a column that looks like their ids; or a member of
             `eval_set` has no preference pairs; or X lacks features that the prior has.
         """
-        with fitted_or_not(self), within_memory():
+        with fitted_or_not(self), within_memory(), fit_task(self, X, y, qid):
             validation = eval_sets(eval_set, eval_qid, eval_group)
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}

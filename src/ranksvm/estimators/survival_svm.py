@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..linear.condition_arguments import OfFeatures
+from .callbacks import fit_task
 from .linear_trainer import LinearTrainer
 from .survival_ranker import SurvivalRanker
 from .whole import fitted_or_not
@@ -185,7 +186,7 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
         ConvergenceWarning
             If the gap did not reach `tol`.
         """
-        with fitted_or_not(self):
+        with fitted_or_not(self), fit_task(self, X, y, qid):
             X, preferences = self._survival_rows(
                 X, y, qid, sample_weight, query_weight, event, time
             )

@@ -13,7 +13,7 @@ from .features import FeatureSummary
 from .layout import Section, figures, heading, paragraph, table
 from .markup import Markup
 from .subjects import Sample
-from .texts import NONE, counted, number, share, signed
+from .texts import NONE, counted, fitted, number, share, signed
 
 _LABELS = 10
 _MOVED = (
@@ -26,8 +26,8 @@ _BINS = 20
 class DataSection:
     """The rows of the test, and of training where they are known, side by side."""
 
-    def __init__(self, samples: Sequence[Sample], names: list[str]) -> None:
-        self._samples, self._names = samples, names
+    def __init__(self, samples: Sequence[Sample], name: Callable[[int], str]) -> None:
+        self._samples, self._name = samples, name
 
     @cached_property
     def summaries(self) -> list[FeatureSummary]:
@@ -63,7 +63,7 @@ class DataSection:
         rows = []
         for feature, place in zip(features.tolist(), first.places(features).tolist(), strict=True):
             known = [_moved(feature, first, other) for other in others]
-            rows.append((self._names[feature], *_numbers(first, place, n_rows), *known))
+            rows.append((fitted(self._name(feature)), *_numbers(first, place, n_rows), *known))
         caption = f"The {counted(len(rows), 'feature')} that scores vary with most"
         return table(caption, header, rows)
 

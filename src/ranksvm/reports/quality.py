@@ -46,6 +46,11 @@ def chosen_metrics(sample: Sample, asked: Sequence[str] | None) -> tuple[tuple[s
     return METRICS, ""
 
 
+def n_samples(n_queries: int) -> int:
+    """Return how many bootstrap samples are drawn: fewer of very many queries."""
+    return int(np.clip(_DRAWN / n_queries, 100, 1000))
+
+
 def mean_interval(values: Vector) -> tuple[float, float, int]:
     """Return an interval for the mean over queries, and from how many samples; NaN for one query.
 
@@ -57,7 +62,7 @@ def mean_interval(values: Vector) -> tuple[float, float, int]:
     n = int(np.count_nonzero(~np.isnan(values)))
     if n < 2:
         return float("nan"), float("nan"), 0
-    n_bootstraps = int(np.clip(_DRAWN / n, 100, 1000))
+    n_bootstraps = n_samples(n)
     low, high = bootstrap_interval(values[:, np.newaxis], n_bootstraps)
     return float(low[0]), float(high[0]), n_bootstraps
 

@@ -28,7 +28,7 @@ from .quality import chosen_metrics, mean_interval, quality
 from .queries import queries
 from .subjects import Sample, Subject
 from .texts import counted, interval, measured, number
-from .weights import Shown, no_weights, weights
+from .weights import MOST, Shown, no_weights, weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,16 +199,16 @@ class _Page:
 
     def _features(self, metric: str) -> tuple[list[Section], Section, Any]:
         """Return the sections on features and on data, and what tells why a row ranks so."""
-        names = self.subject.feature_names
         samples = [self.test] if self.train is None else [self.test, self.train]
-        data = DataSection(samples, names)
+        name = self.subject.name
+        data = DataSection(samples, name)
         try:
             shown = Shown.of(self.subject, self.test, data.summaries[0])
         except ValueError as error:
-            first = range(min(20, self.test.X.shape[1]))
+            first = range(min(MOST, self.subject.model.n_features))
             return no_weights(str(error)), data.section(first), None
         found = weights(self.subject, self.test, shown, data.summaries[0], metric)
-        return found, data.section(shown.features.tolist()), lambda row: shown.why(names, row)
+        return found, data.section(shown.features.tolist()), lambda row: shown.why(name, row)
 
     def _lead(self, evaluation: Evaluation, other: Evaluation | None) -> list[Markup]:
         told = (

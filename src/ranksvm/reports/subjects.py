@@ -64,12 +64,11 @@ class Subject:
         behind = "".join(f" behind {one.name}" for one in self.model.maps)
         return f"linear ranker{behind}"
 
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of the features, or their numbers."""
-        first = 0 if self.model.training.get("zero_based", True) else 1
-        numbers = range(first, first + self.model.n_features)
-        return self.model.feature_names or [f"feature {k}" for k in numbers]
+    def name(self, feature: int) -> str:
+        """Return the name of a feature, or its number."""
+        if self.model.feature_names:
+            return self.model.feature_names[feature]
+        return f"feature {feature + (not self.model.training.get('zero_based', True))}"
 
     def scores(self, X: Any, qid: Any) -> Vector:
         """Score rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..explaining.contributions import additive_model, feature_scores
 from ..explaining.importance import losses
+from ..linear.occurring import Columns
 from ..metrics.bootstrap import bootstrap_interval
 from ..models import LinearModel
 from ..models.effects import effect_curves
@@ -18,8 +19,9 @@ from .charts import Bar, bar_chart, curve
 from .features import FeatureSummary
 from .layout import Section, figures, paragraph, table
 from .markup import Markup
+from .quality import n_samples
 from .subjects import Sample, Subject
-from .texts import counted, fitted, interval, number, signed
+from .texts import NONE, counted, fitted, interval, number, signed
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -28,6 +30,8 @@ MOST = 20  # features
 _CURVES = 9
 _DRAWN_ROWS = 5000  # that curves span
 _TOLD = 3  # features of a row
+
+Naming = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +69,22 @@ class Shown:
             features = _candidates(model, summary)
             columns = sample.X[:, features]
             columns = columns.toarray() if hasattr(columns, "toarray") else columns
-            places = np.searchsorted(model.weights.columns.feature(_all_columns(model)), features)
-            added = columns.astype(np.float64) * model.weights.values[places]
+            added = columns.astype(np.float64) * model.weights.at(
+                Columns(model.n_features, features)
+            )
         added = _centred(added, sample.groups)
         spread = added.std(axis=0)
         order = np.argsort(-spread, kind="stable")
         order = order[spread[order] > 0][:MOST]
         return cls(features[order], spread[order], added[:, order])
 
-    def why(self, names: Sequence[str], row: int) -> str:
+    def why(self, name: Naming, row: int) -> str:
         """Return what adds most to the score of a row, of the features that are shown."""
         added = self.added[row]
         order = np.argsort(-np.abs(added), kind="stable")[:_TOLD]
-        told = [f"{fitted(names[self.features[k]], 20)} {added[k]:+.3g}" for k in order if added[k]]
+        told = [
+            f"{fitted(name(int(self.features[k])), 20)} {added[k]:+.3g}" for k in order if added[k]
+        ]
         return ", ".join(told)
 
 
@@ -85,16 +92,14 @@ def weights(
     subject: Subject, sample: Sample, shown: Shown, summary: FeatureSummary, metric: str
 ) -> list[Section]:
     """Return the sections on weights, or curves, and on importance."""
-    names = subject.feature_names
-    model = additive_model(subject.model)
-    found = (
-        _curves(model, sample, shown, names)
-        if model.maps
-        else _weights(model, shown, names, summary)
-    )
+    name, model = subject.name, additive_model(subject.model)
+    if model.maps:
+        found = _curves(model, sample, shown, name)
+    else:
+        found = _weights(model, shown, name, summary)
     return [
         Section("weights", "Weights and effects", found),
-        Section("importance", "Importance", _importance(sample, shown, names, metric)),
+        Section("importance", "Importance", _importance(sample, shown, name, metric)),
     ]
 
 
@@ -105,17 +110,11 @@ def no_weights(why: str) -> list[Section]:
     ]
 
 
-def _all_columns(model: LinearModel) -> NDArray[np.integer]:
-    return np.arange(len(model.weights.columns))
-
-
 def _candidates(model: LinearModel, summary: FeatureSummary) -> NDArray[np.integer]:
-    """Return features with the largest spread over all rows, which few within queries exceed."""
-    columns = model.weights.columns
-    features = np.asarray(columns.feature(_all_columns(model)))
+    """Return the features with the largest spread over all rows: within queries it is no larger."""
+    features, values = model.weights.nonzero()
     places = summary.places(features)
-    deviation = np.where(places < 0, 0.0, summary.deviation[places])
-    spread = np.abs(model.weights.values) * deviation
+    spread = np.abs(values) * np.where(places < 0, 0.0, summary.deviation[places])
     largest = np.argsort(-spread, kind="stable")[: 3 * MOST]
     return np.sort(features[largest[spread[largest] > 0]])
 
@@ -130,12 +129,14 @@ def _centred(added: Matrix, groups: QueryGroups) -> Matrix:
 
 
 def _weights(
-    model: LinearModel, shown: Shown, names: Sequence[str], summary: FeatureSummary
+    model: LinearModel, shown: Shown, name: Naming, summary: FeatureSummary
 ) -> list[Markup]:
-    coef = model.weights.dense[shown.features]
+    if not len(shown.features):
+        return [paragraph("No feature changes a ranking: all weights are zero.", class_="note")]
+    coef = model.weights.at(Columns(model.n_features, shown.features))
     deviation = summary.deviation[summary.places(shown.features)]
     rows = [
-        (fitted(names[k]), number(weight), number(one), number(weight * one), number(spread))
+        (fitted(name(k)), number(weight), number(one), number(weight * one), number(spread))
         for k, weight, one, spread in zip(
             shown.features.tolist(),
             coef.tolist(),
@@ -147,7 +148,7 @@ def _weights(
     header = ["Feature", "Weight", "Deviation", "Product", "Spread"]
     lengths = np.sign(coef) * shown.spread
     bars = [
-        Bar(names[k], float(value), f"{value:+.3g}")
+        Bar(name(k), float(value), f"{value:+.3g}")
         for k, value in zip(shown.features.tolist(), lengths, strict=True)
     ]
     title = "Spread of scores by feature, with the sign of the weight"
@@ -155,8 +156,6 @@ def _weights(
         "The deviation is that of the feature over all rows, the spread that of what it adds to "
         "scores within queries."
     )
-    if not bars:
-        return [paragraph("No feature changes a ranking: all weights are zero.", class_="note")]
     chart = bar_chart(title, _largest(bars), bars)
     return [
         _of_how_many(shown, model.n_features),
@@ -177,7 +176,7 @@ def _largest(bars: Sequence[Bar]) -> str:
     return f"The largest are {told}." if bars else ""
 
 
-def _curves(model: LinearModel, sample: Sample, shown: Shown, names: Sequence[str]) -> list[Markup]:
+def _curves(model: LinearModel, sample: Sample, shown: Shown, name: Naming) -> list[Markup]:
     """Return what the largest features add, by their values."""
     step = -(-len(sample.labels) // _DRAWN_ROWS)
     X = None if model.needs_queries else sample.X[::step].astype(np.float64)
@@ -189,9 +188,9 @@ def _curves(model: LinearModel, sample: Sample, shown: Shown, names: Sequence[st
     for k, effect in zip(features.tolist(), effects.T, strict=True):
         low, high = float(effect.min()), float(effect.max())
         told = f"It adds from {number(low, 3)} to {number(high, 3)} to a score."
-        name = fitted(names[k], 30)
-        labels, points = (name, "adds to the score"), (values[:, k].tolist(), effect.tolist())
-        drawn.append(curve(name, told, *points, labels, ends=(-reach, reach), height=160.0))
+        title = fitted(name(k), 30)
+        labels, points = (title, "adds to the score"), (values[:, k].tolist(), effect.tolist())
+        drawn.append(curve(title, told, *points, labels, ends=(-reach, reach), height=160.0))
     scaled = "Values are those within the query, from 0 to 1. " if model.needs_queries else ""
     return [
         _of_how_many(shown, model.n_features),
@@ -202,28 +201,33 @@ def _curves(model: LinearModel, sample: Sample, shown: Shown, names: Sequence[st
     ]
 
 
-def _importance(sample: Sample, shown: Shown, names: Sequence[str], metric: str) -> list[Markup]:
+def _importance(sample: Sample, shown: Shown, name: Naming, metric: str) -> list[Markup]:
+    if not len(shown.features):
+        return [paragraph(f"No feature changes {metric}.")]
     lost, baseline = losses(sample.scores, shown.added, sample.labels, sample.qid, metric)
-    mean = np.nanmean(lost, axis=0) if len(shown.features) else np.empty(0)
-    many = int(np.count_nonzero(~np.isnan(lost).any(axis=1))) > 1
-    n = max(lost.shape[1], 1)
-    samples = int(np.clip(2e8 / (n * max(len(lost), 1)), 100, 1000))
-    ends = bootstrap_interval(lost, samples) if many else (np.full(n, np.nan),) * 2
-    order = np.argsort(-mean, kind="stable").tolist()
-    bars, rows = [], []
-    for k in order:
-        low, high = float(ends[0][k]), float(ends[1][k])
-        name, value = names[shown.features[k]], float(mean[k])
-        bars.append(Bar(name, value, signed(value), *((low, high) if many else ())))
-        rows.append((fitted(name), signed(value), interval(low, high, "+.4f")))
+    low, high = _ends(lost)
+    mean = np.nanmean(lost, axis=0)
+    bars = []
+    for k in np.argsort(-mean, kind="stable").tolist():
+        ends = (None, None) if np.isnan(low[k]) else (float(low[k]), float(high[k]))
+        bars.append(Bar(name(int(shown.features[k])), float(mean[k]), signed(mean[k]), *ends))
+    rows = [(fitted(bar.name), bar.shown, _between(bar)) for bar in bars]
     told = (
         f"What {metric} loses of {baseline:.4f} when one feature adds nothing to scores, and "
-        "nothing is trained again. Of features that tell the same, each alone seems worth "
-        "little."
+        "nothing is trained again. Of features that tell the same, each alone seems worth little."
     )
     title = f"Loss of {metric} without each feature"
-    if not bars:
-        return [paragraph(f"No feature changes {metric}.")]
-    chart = bar_chart(title, _largest(bars), bars)
     header = ["Feature", f"Loss of {metric}", "95 % interval"]
-    return [paragraph(told), figures(chart, table(title, header, rows))]
+    pictures = bar_chart(title, _largest(bars), bars), table(title, header, rows)
+    return [paragraph(told), figures(*pictures)]
+
+
+def _ends(lost: Matrix) -> tuple[Vector, Vector]:
+    """Return intervals of losses, NaN where there is one query alone."""
+    if np.count_nonzero(~np.isnan(lost).any(axis=1)) < 2:
+        return np.full(lost.shape[1], np.nan), np.full(lost.shape[1], np.nan)
+    return bootstrap_interval(lost, n_samples(len(lost)))
+
+
+def _between(bar: Bar) -> str:
+    return NONE if bar.low is None or bar.high is None else interval(bar.low, bar.high, "+.4f")
