@@ -245,7 +245,7 @@ def drawn(shown: dict[str, dict[str, Outcome]]) -> Any:
                 low, high = (level + end for end in ends)
                 ax.vlines(one.seconds, low, high, color=style["color"], linewidth=1)
         ax.set(xscale="log", title=title, xlabel="seconds of a processor", ylabel="nDCG@10")
-    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=8)
+    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure
 
 

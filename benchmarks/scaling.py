@@ -39,5 +39,5 @@ def slope_legend(axes: Any, slopes: Mapping[str, float], columns: int = 1) -> No
     ]
     axes.legend(
         handles, texts, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=columns,
-        frameon=False, fontsize="small",
+        frameon=False,
     )  # fmt: skip

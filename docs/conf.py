@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "gallery.surround"),
     "reset_modules_order": "both",
     "image_srcset": ["2x"],
+    "thumbnail_size": (640, 400),
     "remove_config_comments": True,
     "show_signature": False,
     "notebook_extensions": set(),

@@ -41,7 +41,7 @@ upper.plot(grid.Cs, grid.coefs[:, 10:], color="0.8", linewidth=0.8)
 for weights, name in zip(grid.coefs.T, data.feature_names, strict=False):
     upper.plot(grid.Cs, weights, label=name)
 upper.set_ylabel("weight (noise: grey)")
-upper.legend(ncols=2, fontsize=8, loc="upper left")
+upper.legend(ncols=2, loc="upper left")
 for name, values in accuracy.items():
     lower.plot(grid.Cs, values, marker="o", markersize=3, label=name)
 lower.set_xscale("log")

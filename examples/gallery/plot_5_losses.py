@@ -38,7 +38,7 @@ plt.show()
 # What it means: some rows look better than most, and their labels are far below all others, as if
 # they had been written down wrongly. Both losses bend to them, the squared hinge more.
 shares = np.linspace(0, 0.08, 9)
-accuracy = {"hinge": [], "squared_hinge": []}
+accuracy = {"squared_hinge": [], "hinge": []}
 
 
 def accuracies(share, loss, n_repeats=5):
