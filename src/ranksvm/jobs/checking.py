@@ -42,7 +42,8 @@ def check(model: LinearModel, parts: Iterable[FileRows]) -> Checked:
     parts : iterable of FileRows
         At least one, all such that they fit the model.
     """
-    low, high = np.inf, -np.inf
+    low: NDArray[np.float64] = np.full(model.n_features, np.inf)
+    high = -low
     exact, single, qid = [], [], []
     for part in parts:
         X = widened(part.X, model.n_features)

@@ -16,6 +16,7 @@ from ..source import DataError
 
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 22
+_TOGETHER = 4  # batches of Parquet, whose columns take a while to begin with each
 _CSV_BLOCK = 1 << 22
 _COLUMN_BUFFER = 1 << 16  # bytes; without it, whole columns of a group of rows are held
 _CSV_FAULT = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.S)
@@ -138,12 +139,16 @@ class _Parquet(Table):
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        return self._file.metadata.num_rows, self.batches(wanted, threads)
+        n_rows = self._file.metadata.num_rows
+        return n_rows, self._batches(wanted, threads, _TOGETHER)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        return self._batches(wanted, threads, 1)
+
+    def _batches(self, wanted: Mapping[int, Any], threads: bool, n_together: int) -> Iterator[Any]:
         names = [self.columns[k] for k in wanted]
         for batch in self._file.iter_batches(
-            batch_size=_rows_of_batch(len(names)), columns=names, use_threads=threads
+            batch_size=n_together * _rows_of_batch(len(names)), columns=names, use_threads=threads
         ):
             yield batch if batch.schema.names == names else batch.select(names)
 
