@@ -213,7 +213,8 @@ def test_weights_of_rows(folder, capsys):
     run(capsys, "train", "weighed.parquet", "o.json", "--weight", "w")  # the column counts
     assert coefficients("o.json") == coefficients("expected.json")
     for text, message in [
-        ("1\n" * 59, "has 59 weights, but rows.csv has 60 rows"),
+        ("1\n" * 59, "rows.csv.weight has 59 weights, but rows.csv has more rows"),
+        ("1\n" * 61, "rows.csv.weight has 61 weights, but rows.csv has 60 rows"),
         ("1\n-1\n" * 30, "rows.csv.weight, line 2: a weight must not be negative"),
         ("1\nx\n" * 30, "rows.csv.weight, line 2: expected the weight of a row, found 'x'"),
     ]:

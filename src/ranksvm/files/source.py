@@ -183,7 +183,7 @@ def without_compression(name: str) -> str:
     return stem if ending.lower() in _COMPRESSION_MODULES else name
 
 
-def beside(path: str, endings: Sequence[str]) -> str | None:
+def found_beside(path: str, endings: Sequence[str]) -> str | None:
     """Return the file whose name is that of another and an ending, compressed or not, or None."""
     for stem in (path, without_compression(path)):
         for ending in endings:

@@ -20,7 +20,7 @@ from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, read_svmlight
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
-from .side_files import Sizes, sizes_beside, with_queries, with_weights
+from .side_files import Sizes, sizes_beside, weighed, with_queries
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -115,7 +115,7 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
         rows = _rows_of(source, reading, of_first)
         if reading.group is None:
             rows = with_queries(rows, source.path, parts, reading.note)
-        parts.append(with_weights(rows, source.path, reading.note))
+        parts += weighed([rows], source.path, reading.note)
     _count_alike(parts, sources, reading)
     rows = parts[0] if len(parts) == 1 else _joined(parts, reading)
     if reading.group is None:
@@ -167,6 +167,11 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
 
 
 def _parts_of(source: DataSource, reading: Reading) -> Iterator[FileRows]:
+    parts = _unweighed_parts(source, reading)
+    return weighed(parts, source.path, reading.note) if reading.labelled else parts
+
+
+def _unweighed_parts(source: DataSource, reading: Reading) -> Iterator[FileRows]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
     from ..files.svmlight_parts import svmlight_parts

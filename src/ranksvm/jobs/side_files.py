@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..files.group_sizes import ENDINGS, ids_of_sizes, read_group_sizes
+from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
 from ..files.rows import FileRows
 from ..files.scores import parse_numbers
-from ..files.source import DataError, beside, read_bytes
+from ..files.source import DataError, found_beside, read_bytes
 
 Note = Callable[[str], None]
 
@@ -43,14 +45,14 @@ def with_queries(rows: FileRows, path: str | None, before: list[FileRows], note:
 
 def sizes_beside(path: str | None, data: str, note: Note) -> str | None:
     """Return the file of sizes beside that of rows, and tell of it."""
-    found = None if path is None else beside(path, ENDINGS)
+    found = None if path is None else beside(path)
     if found is not None:
         note(f"note: {found} says how many rows of {data} each query has")
     return found
 
 
-def with_weights(rows: FileRows, path: str | None, note: Note) -> FileRows:
-    """Return rows with the weights that a file beside theirs tells, ``rows.svm.weight`` say.
+def weighed(parts: Iterable[FileRows], path: str | None, note: Note) -> Iterator[FileRows]:
+    """Yield the rows of a file with the weights that one beside it tells, ``rows.svm.weight`` say.
 
     Weights that the rows have themselves count, not those.
 
@@ -59,20 +61,34 @@ def with_weights(rows: FileRows, path: str | None, note: Note) -> FileRows:
     DataError
         If it has more or fewer lines than there are rows, or one is no weight.
     """
-    found = None if path is None or rows.cost is not None else beside(path, (".weight",))
-    if found is None:
-        return rows
-    name, content = read_bytes(found)
+    rest = iter(parts)
+    first = next(rest, None)
+    if first is None:
+        return
+    name = None if path is None or first.cost is not None else found_beside(path, (".weight",))
+    if name is None:
+        yield first
+        yield from rest
+        return
+    note(f"note: {name} says what each row of {first.name} weighs")
+    weights, row = _read_weights(name), 0
+    for part in chain([first], rest):
+        stop = row + len(part.labels)
+        if stop > len(weights):
+            raise DataError(f"{name} has {len(weights)} weights, but {part.name} has more rows")
+        yield replace(part, cost=weights[row:stop])
+        row = stop
+    if row < len(weights):
+        raise DataError(f"{name} has {len(weights)} weights, but {first.name} has {row} rows")
+
+
+def _read_weights(path: str) -> NDArray[np.float64]:
+    name, content = read_bytes(path)
     weights = parse_numbers(name, content.tobytes(), 1, "the weight of a row")
-    if len(weights) and weights.min() < 0:
-        line = int(np.argmax(weights < 0)) + 1
-        raise DataError(f"{name}, line {line}: a weight must not be negative")
-    if len(weights) != len(rows.labels):
-        raise DataError(
-            f"{name} has {len(weights)} weights, but {rows.name} has {len(rows.labels)} rows"
-        )
-    note(f"note: {name} says what each row of {rows.name} weighs")
-    return replace(rows, cost=weights)
+    bad = np.flatnonzero(weights < 0)
+    if len(bad):
+        raise DataError(f"{name}, line {bad[0] + 1}: a weight must not be negative")
+    return weights
 
 
 class Sizes:
