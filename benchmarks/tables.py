@@ -4,10 +4,11 @@ Time of reading tables, against pyarrow alone.
     python -m benchmarks.tables [--rows 144000] [--repeats 5]
 
 Web-like rows with numbers of six digits, in double and in single precision, as CSV, Parquet and
-Feather. CPU times of a single thread, the least of alternating calls, of three things: pyarrow's
-own table, in columns; the matrix in C order that is made of it in the shortest way that pyarrow and
-NumPy have; and `load_table`, which also looks for what is missing or not finite. Then the memory
-that `ranksvm predict` takes for files of growing size.
+Feather, compressed by LZ4 or not. CPU times of a single thread, the least of alternating calls, of
+four things: pyarrow's own table, in columns; the matrix in C order that is made of it in the
+shortest way that pyarrow and NumPy have; `load_table`, which also looks for what is missing or not
+finite; and a copy of that matrix, which no way to a matrix can do without. Then the memory that
+`ranksvm predict` takes for files of growing size.
 """
 
 import argparse
@@ -27,7 +28,18 @@ from benchmarks.harness import in_fresh_process, machine_line, peak_memory, prin
 from ranksvm import LinearModel, load_table, save_model
 from ranksvm.cli import main as command_line
 
-COLUMNS = ("", "MB", "pyarrow, s", "to a matrix, s", "this, s", "this / pyarrow", "this / matrix")
+COLUMNS = (
+    "",
+    "MB",
+    "a copy of X, s",
+    "pyarrow, s",
+    "to a matrix, s",
+    "this, s",
+    "this / pyarrow",
+    "this / matrix",
+    "(this - pyarrow) / copy",
+)
+ENDINGS = (".csv", ".parquet", ".feather", ".plain.feather")
 
 
 def main() -> None:
@@ -42,7 +54,7 @@ def main() -> None:
         rows = [
             timed(Path(folder, f"{name}{ending}"), table, args.repeats)
             for name, table in tables(args.rows)
-            for ending in (".csv", ".parquet", ".feather")
+            for ending in ENDINGS
         ]
         print_table("reading, CPU seconds", COLUMNS, rows)
         print_table(
@@ -63,8 +75,12 @@ def tables(n_rows: int) -> Any:
 
 def write(table: pa.Table, path: Path) -> None:
     """Write a table as its name says."""
-    writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
-    writers.get(path.suffix, feather.write_feather)(table, path)
+    if path.suffix == ".feather":
+        plain = path.suffixes[0] == ".plain"
+        feather.write_feather(table, path, compression="uncompressed" if plain else "lz4")
+    else:
+        writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
+        writers[path.suffix](table, path)
 
 
 def read(path: Path) -> pa.Table:
@@ -85,16 +101,19 @@ def matrix(path: Path) -> np.ndarray:
 def timed(path: Path, table: pa.Table, repeats: int) -> tuple[Any, ...]:
     """Time reading a table in every way."""
     write(table, path)
+    X = load_table(path, n_threads=1).X
     calls: list[Callable[[], Any]] = [
+        lambda: X.copy(),
         lambda: read(path),
         lambda: matrix(path),
         lambda: load_table(path, n_threads=1),
     ]
     seconds = [[cpu_seconds(call) for call in calls] for _ in range(repeats)]
-    alone, with_matrix, this = np.min(seconds, axis=0)
+    copy, alone, with_matrix, this = np.min(seconds, axis=0)
     size = path.stat().st_size
     path.unlink()
-    return path.name, size / 1e6, alone, with_matrix, this, this / alone, this / with_matrix
+    ratios = (this / alone, this / with_matrix, (this - alone) / copy)
+    return path.name, size / 1e6, copy, alone, with_matrix, this, *ratios
 
 
 def cpu_seconds(call: Callable[[], Any]) -> float:

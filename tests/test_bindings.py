@@ -108,8 +108,21 @@ def test_scores_must_be_finite(pairs):
 def test_columns_become_those_of_a_matrix(shape, dtype):
     expected = np.random.default_rng(0).normal(size=shape).astype(dtype)
     found = np.full(shape, np.nan, dtype)
-    _core.fill_rows(found, [column.copy() for column in expected.T])
+    assert _core.fill_rows(found, [column.copy() for column in expected.T])
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_columns_that_are_not_finite_are_told(dtype, value):
+    largest = np.finfo(dtype).max
+    columns = [np.full(300, sign * largest) for sign in (1, -1) for _ in range(5)]
+    X = np.empty((300, 10), dtype)
+    assert _core.fill_rows(X, columns)  # whose sums overflow
+    for place in [(0, 0), (299, 7), (299, 9), (257, 8), (3, 4)]:
+        changed = [column.copy() for column in columns]
+        changed[place[1]][place[0]] = value
+        assert not _core.fill_rows(X, changed)
 
 
 def test_columns_must_fit_a_matrix():

@@ -198,6 +198,41 @@ def test_sizes_of_queries(folder, capsys):
     assert not (folder / "s").exists()
 
 
+def test_weights_of_rows(folder, capsys):
+    table = parquet.read_table("rows.parquet")
+    weights = 1.0 + np.arange(60) % 3
+    parquet.write_table(table.append_column("w", pa.array(weights)), "weighed.parquet")
+    run(capsys, "train", "weighed.parquet", "expected.json", "--weight", "w")
+    np.savetxt("rows.csv.weight", weights)
+    np.savetxt("rows.svm.weight", weights)
+    found = run(capsys, "train", "rows.csv", "m.json")
+    assert "note: rows.csv.weight says what each row of rows.csv weighs" in found.err
+    run(capsys, "train", "rows.svm", "n.json")
+    assert coefficients("m.json") == coefficients("n.json") == coefficients("expected.json")
+    np.savetxt("weighed.parquet.weight", 2 * weights)
+    run(capsys, "train", "weighed.parquet", "o.json", "--weight", "w")  # the column counts
+    assert coefficients("o.json") == coefficients("expected.json")
+    for text, message in [
+        ("1\n" * 59, "rows.csv.weight has 59 weights, but rows.csv has more rows"),
+        ("1\n" * 61, "rows.csv.weight has 61 weights, but rows.csv has 60 rows"),
+        ("1\n-1\n" * 30, "rows.csv.weight, line 2: a weight must not be negative"),
+        ("1\nx\n" * 30, "rows.csv.weight, line 2: expected the weight of a row, found 'x'"),
+    ]:
+        (folder / "rows.csv.weight").write_text(text)
+        assert message in refused(capsys, "train", "rows.csv", "p.json")
+
+
+@pytest.mark.parametrize("data", ["rows.csv", "rows.parquet", "rows.svm"])
+def test_exports_are_checked_on_rows_some_at_a_time(folder, capsys, monkeypatch, data):
+    run(capsys, "train", "rows.csv", "m.json")
+    arguments = ["convert", "m.json", "out", "--to", "solr", "--check", data, "--nonnegative"]
+    expected = run(capsys, *arguments).err, (folder / "out").read_text()
+    assert "of 270 pairs of rows of" in expected[0]
+    monkeypatch.setattr(formats, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(formats, "_CSV_BLOCK", 512)
+    assert (run(capsys, *arguments).err, (folder / "out").read_text()) == expected
+
+
 def test_validation(folder, capsys):
     found = run(capsys, "train", "part-0.parquet", "m.json", "--validation", "part-1.svm")
     expected = run(capsys, "evaluate", "part-1.svm", "m.json", "--metrics", "ndcg@10").out

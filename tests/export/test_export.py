@@ -27,7 +27,7 @@ from ranksvm import (
     pairwise_accuracy,
     register_skl2onnx,
 )
-from ranksvm.export import changed_pairs
+from ranksvm.export import changed_pairs, single_precision_scores
 from ranksvm.export.formulas import lines_of
 from ranksvm.files.source import DataError
 from ranksvm.models import LinearModel
@@ -395,12 +395,17 @@ def test_postgresql_scores_as_the_model(tmp_path, postgres, scale):
     assert np.ptp(shift) <= 1e-12 * max(1, np.abs(ranker.predict(X)).max())
 
 
+def changes(X):
+    model = LinearModel(np.ones(1))
+    return changed_pairs(model.predict(X), single_precision_scores(model, X), None)
+
+
 def test_single_precision_is_said_to_change_pairs():
     rows = 1e6 + np.arange(40.0)[:, None] / 100
-    changed, total = changed_pairs(LinearModel(np.ones(1)), rows, None)
+    changed, total = changes(rows)
     assert total == 40 * 39 / 2
     assert changed > 10
-    assert changed_pairs(LinearModel(np.ones(1)), rows - 1e6, None) == (0, total)
+    assert changes(rows - 1e6) == (0, total)
 
 
 def test_skl2onnx_converts_pipelines():

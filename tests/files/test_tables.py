@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as npst
 from pyarrow import csv, feather, ipc, parquet
 
 from ranksvm import RankSVM, load_svmlight, load_table
+from ranksvm.files.data_source import DataSource
 from ranksvm.files.source import DataError
 from ranksvm.files.svmlight import dump_svmlight
 from ranksvm.files.tables import formats
@@ -252,6 +253,35 @@ def test_faults_of_columns(tmp_path, column, message):
 def test_sums_that_overflow_are_no_fault(tmp_path):
     parquet.write_table(pa.table({"y": [0, 1], "a": [1.7e308, 1.7e308]}), tmp_path / "rows.pq")
     assert load_table(tmp_path / "rows.pq").X.tolist() == [[1.7e308], [1.7e308]]
+
+
+def test_numbers_that_single_precision_does_not_hold(tmp_path):
+    columns = {"label": [1.0, 0.0], "a": [1.0, 2.0], "b": [0.5, -1e300]}
+    parquet.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    assert load_table(tmp_path / "rows.parquet").X[1, 1] == -1e300
+    message = "row 2, column 'b': expected a finite number, found -1e.300, too large for single"
+    with pytest.raises(DataError, match=message):
+        load_table(tmp_path / "rows.parquet", dtype="f4")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.stream"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_more_rows_than_were_expected(tmp_path, monkeypatch, name, n_threads):
+    monkeypatch.setattr(formats, "_CSV_BLOCK", 4096)
+    monkeypatch.setattr(DataSource, "start", b"label,a,b\n1,1,1" + b"0" * 999 + b"\n")
+    y, X = np.arange(3000.0), np.arange(6000.0).reshape(3000, 2)
+    lines = "\n".join(f"{t:g},{a:g},{b:g}" for t, (a, b) in zip(y, X, strict=True))
+    text = f"label,a,b\n{lines}\n"
+    path = tmp_path / name
+    if name == "rows.stream":
+        monkeypatch.undo()
+        write(pa.table({"label": y, "a": X[:, 0], "b": X[:, 1]}), path)
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    found = load_table(path, n_threads=n_threads)
+    assert (found.X == X).all()
+    assert (found.y == y).all()
+    assert found.X.base is None
 
 
 def test_missing_values_are_counted_over_batches(tmp_path, monkeypatch):

@@ -186,19 +186,11 @@ def stream_rows(
     args: argparse.Namespace, model: Model, *, comments: bool = False
 ) -> Iterator[FileRows]:
     """Yield the rows of DATA some at a time, with features that can be those of a model."""
-    from dataclasses import replace
+    from ..jobs.data import stream_data
+    from ..jobs.rows import all_fit
 
-    from ..jobs.data import quietly, stream_data
-    from ..jobs.rows import require_fit
-
-    width, part = 0, None
     reading = reading_of(args, model, comments=comments, labelled=False)
-    for part in stream_data(args.data, reading):
-        require_fit(part, model, quietly)
-        width = max(width, part.n_features)
-        yield part
-    if part is not None:
-        require_fit(replace(part, n_features=width), model, lambda note: say(args, note))
+    return all_fit(stream_data(args.data, reading), model, lambda note: say(args, note))
 
 
 def read_runs(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from ..files.rows import FileRows
+    from ..jobs.checking import Checked
     from ..models import LinearModel, Model
 
 _SHOWN_NAMES = 8
@@ -229,16 +229,13 @@ def _convert(args: argparse.Namespace) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from ..export import changed_pairs, export_model
+    from ..export import export_model
     from ..files.conversion import load_model_or_weights
-    from ..jobs.rows import widened
-    from ..models import LinearModel
 
     model = load_model_or_weights(args.source)
     if args.nonnegative and args.check is None:
         raise InputError("--nonnegative needs --check DATA, whose ranges bound the scores")
-    rows = None if args.check is None else _rows_of(args, model)
-    X = None if rows is None else widened(rows.X, model.n_features)
+    checked = None if args.check is None else _checked(args.check, model)
     export_model(
         model,
         args.target,
@@ -246,26 +243,28 @@ def _export(args: argparse.Namespace) -> None:
         name=args.name,
         feature_names=None if args.names is None else _names(args.names),
         offset="nonnegative" if args.nonnegative else None,
-        X=X,
+        X=None if checked is None else checked.ranges,
     )
-    if isinstance(model, LinearModel) and rows is not None and not (args.quiet or model.maps):
-        changed, total = changed_pairs(model, X, rows.qid)
+    if checked is not None and checked.total and not args.quiet:
         sys.stderr.write(
-            f"note: of {total:,.0f} pairs of rows of {rows.name}, single precision ranks "
-            f"{changed:,.0f} otherwise\n"
+            f"note: of {checked.total:,.0f} pairs of rows of {args.check}, single precision ranks "
+            f"{checked.changed:,.0f} otherwise\n"
         )
 
 
-def _rows_of(args: argparse.Namespace, model: Model) -> FileRows:
-    from ..jobs.data import Reading, read_data
-    from ..jobs.rows import require_fit
+def _checked(path: str, model: Model) -> Checked | None:
+    """Check a linear model on rows, some at a time; others cannot be exported."""
+    from ..jobs.checking import check
+    from ..jobs.data import Reading, stream_data
+    from ..jobs.rows import all_fit
+    from ..models import LinearModel
 
+    if not isinstance(model, LinearModel):
+        return None
     from_zero = model.training.get("zero_based") is True
     names = model.feature_names
     reading = Reading(of_model=names, labelled=False, zero_based=from_zero or "auto", note=_say)
-    rows = read_data(args.check, reading)
-    require_fit(rows, model, _say)
-    return rows
+    return check(model, all_fit(stream_data(path, reading), model, _say))
 
 
 def _say(note: str) -> None:

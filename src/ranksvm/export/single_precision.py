@@ -39,13 +39,15 @@ def _column(X: Any, k: int) -> NDArray[np.float32]:
     return found
 
 
-def changed_pairs(model: LinearModel, X: Any, qid: ArrayLike | None) -> tuple[float, float]:
+def changed_pairs(
+    exact: ArrayLike, single: ArrayLike, qid: ArrayLike | None
+) -> tuple[float, float]:
     """Count the pairs of rows of a query that single precision ranks otherwise.
 
     Parameters
     ----------
-    model, X
-        As for `single_precision_scores`.
+    exact, single : array-like of shape (n_samples,)
+        Scores in double and in single precision.
     qid : array-like of shape (n_samples,), optional
 
     Returns
@@ -53,5 +55,5 @@ def changed_pairs(model: LinearModel, X: Any, qid: ArrayLike | None) -> tuple[fl
     changed, total : float
         Pairs of different scores; one that becomes a tie is changed by half.
     """
-    changed, total = lost_pairs(model.predict(X), single_precision_scores(model, X), qid)
+    changed, total = lost_pairs(exact, single, qid)
     return float(changed.sum()), float(total.sum())

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .scores import parse_numbers
-from .source import DataError, StrPath, read_bytes, without_compression
+from .source import DataError, StrPath, found_beside, read_bytes
 
 ENDINGS = (".query", ".group")
 
 
 def beside(path: str) -> str | None:
     """Return the file of sizes beside one of rows, ``rows.svm.query`` say, or None."""
-    for stem in (path, without_compression(path)):
-        for ending in ENDINGS:
-            if os.path.isfile(stem + ending):
-                return stem + ending
-    return None
+    return found_beside(path, ENDINGS)
 
 
 def read_group_sizes(path: StrPath) -> tuple[str, NDArray[np.int64]]:

@@ -10,9 +10,9 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 
 StrPath = str | os.PathLike[str]
+Made = TypeVar("Made")
 
 _COMPRESSION_MODULES = {
     ".gz": ("gzip",),
@@ -85,7 +86,7 @@ def _blocks_of_path(name: str, block_bytes: int) -> Iterator[Any]:
     with open(name, "rb") as file:
         compressed = _compression(name, file)
         if compressed is not None:
-            yield from _made_ahead(_decompressed(file, name, compressed, block_bytes))
+            yield from made_ahead(_decompressed(file, name, compressed, block_bytes))
             return
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode) and status.st_size > 0:
@@ -167,7 +168,7 @@ def _gunzipped(file: BinaryIO, block_bytes: int) -> Iterator[bytes]:
         packed = member.unused_data.lstrip(b"\0") or file.read(_PACKED_BYTES).lstrip(b"\0")
 
 
-def _made_ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def made_ahead(blocks: Iterator[Made]) -> Iterator[Made]:
     """Yield the same blocks, each made by another thread while the one before is in use."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -182,6 +183,15 @@ def without_compression(name: str) -> str:
     """Return a name without the ending of a compressed file."""
     stem, ending = os.path.splitext(name)
     return stem if ending.lower() in _COMPRESSION_MODULES else name
+
+
+def found_beside(path: str, endings: Sequence[str]) -> str | None:
+    """Return the file whose name is that of another and an ending, compressed or not, or None."""
+    for stem in (path, without_compression(path)):
+        for ending in endings:
+            if os.path.isfile(stem + ending):
+                return stem + ending
+    return None
 
 
 def opener_of_compressed(name: str) -> Callable[[Any, str], IO[bytes]] | None:

@@ -15,12 +15,13 @@ from ..disk.folder import packed_among
 from ..disk.rows import open_rows
 from ..errors import InputError
 from ..files.data_source import DataSource
-from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
+from ..files.group_sizes import ids_of_sizes, read_group_sizes
 from ..files.rows import FileRows
 from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, read_svmlight
 from ..files.tables.columns import TableColumns
 from ..threads import resolve_threads
+from .side_files import Sizes, sizes_beside, weighed, with_queries
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -112,7 +113,10 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
     parts: list[FileRows] = []
     for source in sources:
         of_first = parts[0].feature_names if parts else None
-        parts.append(_with_queries(_rows_of(source, reading, of_first), source, reading, parts))
+        rows = _rows_of(source, reading, of_first)
+        if reading.group is None:
+            rows = with_queries(rows, source.path, parts, reading.note)
+        parts += weighed([rows], source.path, reading.note)
     _count_alike(parts, sources, reading)
     rows = parts[0] if len(parts) == 1 else _joined(parts, reading)
     if reading.group is None:
@@ -141,7 +145,7 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
     if packed is not None:
         yield open_rows(packed)
         return
-    sizes = None if reading.group is None else _Sizes(reading.group)
+    sizes = None if reading.group is None else Sizes(reading.group)
     first, from_zero = 1, None
     for path in files_of(_listed(paths)):
         source = DataSource(path)
@@ -151,8 +155,8 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
                 raise _unlike(source.name)
             from_zero = part.zero_based
             if own is None and part.qid is None:
-                beside_it = _sizes_beside(source, reading)
-                own = None if beside_it is None else _Sizes(beside_it, first)
+                beside_it = sizes_beside(source.path, source.name, reading.note)
+                own = None if beside_it is None else Sizes(beside_it, first)
             yield part if own is None else own.number(part)
         if from_zero:
             reading = replace(reading, zero_based=True)
@@ -164,6 +168,11 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
 
 
 def _parts_of(source: DataSource, reading: Reading) -> Iterator[FileRows]:
+    parts = _unweighed_parts(source, reading)
+    return weighed(parts, source.path, reading.note) if reading.labelled else parts
+
+
+def _unweighed_parts(source: DataSource, reading: Reading) -> Iterator[FileRows]:
     if source.kind != "svmlight":
         return _reader(source, reading).parts(reading.n_threads != 1)
     from ..files.svmlight_parts import svmlight_parts
@@ -175,34 +184,6 @@ def _parts_of(source: DataSource, reading: Reading) -> Iterator[FileRows]:
         comments=reading.comments,
         n_threads=reading.n_threads,
     )
-
-
-class _Sizes:
-    """The queries of rows that come some at a time, by a file of how many rows each has."""
-
-    def __init__(self, path: str, first: int = 1) -> None:
-        self.name, self._sizes = read_group_sizes(path)
-        self._first, self._row = first, 0
-        self._ends = np.cumsum(self._sizes)
-
-    @property
-    def next_query(self) -> int:
-        """The number of the first query of the next file."""
-        return self._first + len(self._sizes)
-
-    def number(self, part: FileRows) -> FileRows:
-        """Return rows with the numbers of their queries."""
-        if part.qid is not None:
-            raise DataError(f"{part.name} has qids: leave out them, or {self.name}")
-        rows = np.arange(self._row, self._row + len(part.labels))
-        self._row += len(rows)
-        if self._row > (self._ends[-1] if len(self._ends) else 0):
-            self.require_end(part.name)
-        return replace(part, qid=self._first + np.searchsorted(self._ends, rows, side="right"))
-
-    def require_end(self, data: str) -> None:
-        """Refuse sizes that sum to another number of rows."""
-        ids_of_sizes(self.name, self._sizes, self._row, data)
 
 
 def _unlike(name: str) -> DataError:
@@ -250,28 +231,6 @@ def _svmlight(source: DataSource, reading: Reading, zero_based: IndexBase) -> Fi
     )
 
 
-def _with_queries(
-    rows: FileRows, source: DataSource, reading: Reading, before: list[FileRows]
-) -> FileRows:
-    """Return rows with the queries that a file beside theirs tells of, if they have none."""
-    path = None if rows.qid is not None else _sizes_beside(source, reading)
-    if path is None:
-        return rows
-    first = 1 + max((int(part.qid[-1]) for part in before if part.qid is not None), default=0)
-    qid = ids_of_sizes(*read_group_sizes(path), len(rows.labels), source.name, first)
-    return replace(rows, qid=qid)
-
-
-def _sizes_beside(source: DataSource, reading: Reading) -> str | None:
-    """Return the file of sizes beside that of rows, and tell of it."""
-    if reading.group is not None or source.path is None:
-        return None
-    path = beside(source.path)
-    if path is not None:
-        reading.note(f"note: {path} says how many rows of {source.name} each query has")
-    return path
-
-
 def _count_alike(parts: list[FileRows], sources: list[DataSource], reading: Reading) -> None:
     """Read files again that seemed to count features from one, if another counts from zero."""
     if len({part.zero_based for part in parts if part.feature_names is None}) > 1:
@@ -280,7 +239,7 @@ def _count_alike(parts: list[FileRows], sources: list[DataSource], reading: Read
                 if source.path is None:
                     raise _unlike(source.name)
                 again = _svmlight(source, reading, True)
-                parts[k] = replace(again, qid=parts[k].qid)
+                parts[k] = replace(again, qid=parts[k].qid, cost=parts[k].cost)
 
 
 class LoadedTable(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,3 +177,22 @@ def require_fit(rows: FileRows, trained: Model | FileRows, note: Callable[[str],
             f"note: {rows.name} ends at feature {last}; the other {missing} of the model count as "
             "zero"
         )
+
+
+def all_fit(
+    parts: Iterator[FileRows], model: Model, note: Callable[[str], None]
+) -> Iterator[FileRows]:
+    """Yield the same parts of rows, each of which fits a model; note what `require_fit` does once.
+
+    Raises
+    ------
+    DataError
+        As `require_fit`.
+    """
+    width, part = 0, None
+    for part in parts:
+        require_fit(part, model, lambda note: None)
+        width = max(width, part.n_features)
+        yield part
+    if part is not None:
+        require_fit(replace(part, n_features=width), model, note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from ..source import DataError
 
 _BATCH_ROWS = 1 << 16
 _BATCH_VALUES = 1 << 22
+_TOGETHER = 4  # batches of Parquet, whose columns take a while to begin with each
 _CSV_BLOCK = 1 << 22
 _COLUMN_BUFFER = 1 << 16  # bytes; without it, whole columns of a group of rows are held
 _CSV_FAULT = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.S)
@@ -40,7 +42,7 @@ class Table(ABC):
 
     @abstractmethod
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        """Return the number of rows, and some columns of them, a batch at a time.
+        """Return about how many rows there are, and some columns of them, a batch at a time.
 
         Parameters
         ----------
@@ -93,12 +95,21 @@ def _bytes_of(source: DataSource, mapped: bool = False) -> Any:
     """Return what pyarrow can read anywhere in: a file, or all bytes of a stream."""
     import pyarrow as pa
 
-    if source.path is None:
-        return pa.BufferReader(source.open().read())
-    with source.open() as file:
-        if not isinstance(file, io.BufferedReader) or not isinstance(file.raw, io.FileIO):
-            return pa.BufferReader(file.read())  # it is compressed as a whole
-    return pa.memory_map(source.path) if mapped else pa.OSFile(source.path)
+    file = _opened(source)
+    if not isinstance(file, pa.NativeFile):
+        return pa.BufferReader(file.read())
+    return pa.memory_map(source.path) if mapped else file
+
+
+def _opened(source: DataSource) -> Any:
+    """Open a source, a plain file as pyarrow does it, which copies nothing."""
+    import pyarrow as pa
+
+    file = source.open()
+    if source.path is None or not isinstance(getattr(file, "raw", None), io.FileIO):
+        return file  # it is compressed as a whole, say
+    file.close()
+    return pa.OSFile(source.path)
 
 
 def _rows_of_batch(n_columns: int) -> int:
@@ -128,12 +139,16 @@ class _Parquet(Table):
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        return self._file.metadata.num_rows, self.batches(wanted, threads)
+        n_rows = self._file.metadata.num_rows
+        return n_rows, self._batches(wanted, threads, _TOGETHER)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
+        return self._batches(wanted, threads, 1)
+
+    def _batches(self, wanted: Mapping[int, Any], threads: bool, n_together: int) -> Iterator[Any]:
         names = [self.columns[k] for k in wanted]
         for batch in self._file.iter_batches(
-            batch_size=_rows_of_batch(len(names)), columns=names, use_threads=threads
+            batch_size=n_together * _rows_of_batch(len(names)), columns=names, use_threads=threads
         ):
             yield batch if batch.schema.names == names else batch.select(names)
 
@@ -146,13 +161,22 @@ class _Arrow(Table):
 
         self.name = source.name
         self._of_file = source.kind == "arrow"
-        opened = _bytes_of(source, mapped=True)
-        self._reader = (ipc.open_file if self._of_file else ipc.open_stream)(opened)
+        self._bytes = _bytes_of(source, mapped=True)
+        self._reader = (ipc.open_file if self._of_file else ipc.open_stream)(self._bytes)
         schema = self._reader.schema
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        return _counted(list(self.batches(wanted, threads)))
+        n_rows = self._count(next(iter(wanted))) if self._of_file else 0
+        return n_rows, self.batches(wanted, threads)
+
+    def _count(self, number: int) -> int:
+        """Return the number of rows, by reading a single column."""
+        from pyarrow import ipc
+
+        options = ipc.IpcReadOptions(included_fields=[number])
+        reader = ipc.open_file(self._bytes, options=options)
+        return sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
         numbers = list(wanted)
@@ -183,23 +207,28 @@ class _Csv(Table):
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        if self._source.path is None:
-            return _counted(list(self.batches(wanted, threads)))
+        if not threads or self._source.path is None:
+            return self._about_how_many(), self.batches(wanted, threads)
         try:
-            with self._source.open() as file:
+            with _opened(self._source) as file:
                 batches = arrow_csv.read_csv(file, **self._options(wanted, threads)).to_batches()
-        except pa.ArrowInvalid:
-            if threads:  # which do not say the row
-                for _ in self.batches(wanted, False):
-                    pass
+        except pa.ArrowInvalid:  # of threads, which do not say the row
+            for _ in self.batches(wanted, False):
+                pass
             raise
         return _counted(batches)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
         from pyarrow import csv as arrow_csv
 
-        with self._source.open() as file:
+        with _opened(self._source) as file:
             yield from arrow_csv.open_csv(file, **self._options(wanted, threads))
+
+    def _about_how_many(self) -> int:
+        """Return how many rows a file has if all are as long as the first, and some to spare."""
+        start, path = self._source.start, self._source.path
+        size = len(start) if path is None else max(os.path.getsize(path), len(start))
+        return 2 + int(1.1 * size * start.count(b"\n") / len(start))
 
     def _options(self, wanted: Mapping[int, Any], threads: bool) -> dict[str, Any]:
         """Return options under which columns are named by their numbers, since names may repeat."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..data_source import DataSource
 from ..quoting import shown
 from ..rows import FileRows
-from ..source import DataError
+from ..source import DataError, made_ahead
 from .columns import Layout, TableColumns
 from .formats import Table, open_table
 from .values import Place, fill, ids, is_number, is_single, joined_ids, kind_fault, numbers, truths
@@ -65,7 +65,7 @@ class TableReader:
         with self._sentences():
             n_rows, batches = self._table.whole(self._wanted, threads)
             rows = _Rows(self.name, self._layout, n_rows, 0, self._dtype)
-            for batch in batches:
+            for batch in made_ahead(batches) if threads else batches:
                 rows.add(batch)
         return rows.finished()
 
@@ -136,16 +136,18 @@ class _Rows:
     def add(self, batch: Any) -> None:
         """Add a batch of the columns of features, and then those of the layout's roles."""
         start, stop = self._filled, self._filled + batch.num_rows
-        columns = batch.columns
-        names = self._layout.features
-        of_features = [
-            numbers(column, self._place(name)) for name, column in zip(names, columns, strict=False)
-        ]
-        fill(self._X[start:stop], of_features)
+        if stop > len(self._X):
+            self._hold(max(stop, len(self._X) * 3 // 2))
+        columns, names = batch.columns, self._layout.features
+        fill(self._X[start:stop], columns[: len(names)], list(map(self._place, names)))
         roles = self._layout.roles.items()
         for (role, name), column in zip(roles, columns[len(names) :], strict=True):
             self._columns[role].append(_VALUES[role](column, self._place(name)))
         self._filled = stop
+
+    def _hold(self, n_rows: int) -> None:
+        """Make room for so many rows, without a copy where the system can move pages."""
+        self._X.resize((n_rows, self._X.shape[1]), refcheck=False)
 
     def _place(self, column: str) -> Place:
         return Place(self._name, self._first + self._filled, column)
@@ -154,6 +156,7 @@ class _Rows:
         """Return the rows."""
         if self._filled == 0:
             raise DataError(f"{self._name} holds no rows")
+        self._hold(self._filled)
         found = {role: joined_ids(parts) for role, parts in self._columns.items()}
         docids = found.get("docid")
         return FileRows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -55,23 +54,48 @@ def is_single(kind: Any) -> bool:
 def numbers(column: Any, place: Place) -> NDArray[Any]:
     """Return the finite numbers of a column, of whatever type they have.
 
-    Their sum tells whether all are finite, most of the time: NumPy is to ignore overflows.
-
     Raises
     ------
     DataError
         If one is missing or not finite.
     """
+    values = _values(column, place)
+    if values.dtype.kind == "f":
+        _require_finite(values, values, place)
+    return values
+
+
+def fill(target: NDArray[Any], columns: Sequence[Any], places: Sequence[Place]) -> None:
+    """Copy finite numbers of columns into those of a matrix in C order.
+
+    Raises
+    ------
+    DataError
+        If one is missing or not finite, or does not fit into single precision.
+    """
+    found = [_values(column, place) for column, place in zip(columns, places, strict=True)]
+    converted = [np.ascontiguousarray(values, target.dtype) for values in found]
+    if not fill_rows(target, converted):
+        for values, becoming, place in zip(found, converted, places, strict=True):
+            _require_finite(values, becoming, place)
+
+
+def _values(column: Any, place: Place) -> NDArray[Any]:
+    """Return the numbers of a column, of which none may be missing."""
     require_present(column, place)
     if column.type.id not in _plain_types():
         column = column.cast("float64", safe=False)
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    if values.dtype.kind != "f" or math.isfinite(values.sum()):
-        return values
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise DataError(f"{place.of(bad[0])}: expected a finite number, found {values[bad[0]]}")
     return values
+
+
+def _require_finite(values: NDArray[Any], becoming: NDArray[Any], place: Place) -> None:
+    """Refuse values that are not finite, or will not be."""
+    bad = np.flatnonzero(~np.isfinite(becoming))
+    if len(bad):
+        value = values[bad[0]]
+        too_large = ", too large for single precision" if np.isfinite(value) else ""
+        raise DataError(f"{place.of(bad[0])}: expected a finite number, found {value}{too_large}")
 
 
 @cache
@@ -91,11 +115,6 @@ def require_present(column: Any, place: Place) -> None:
         raise DataError(
             f"{place.of(row)}: the value is missing: fill it, or leave out the row or the column"
         )
-
-
-def fill(target: NDArray[Any], columns: Sequence[NDArray[Any]]) -> None:
-    """Copy columns into those of a matrix in C order."""
-    fill_rows(target, [np.ascontiguousarray(column, target.dtype) for column in columns])
 
 
 def truths(column: Any, place: Place) -> NDArray[np.bool_]:
