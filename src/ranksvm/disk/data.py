@@ -193,6 +193,16 @@ class PackedData:
         of_rows = row_weights("sample_weight", given, self.shape[0])
         return Preferences(self.y, groups, of_rows, per_query_weight(query_weight, groups))
 
+    def refused(self, taker: str) -> TypeError:
+        """Return the refusal of packed data by what takes arrays."""
+        return TypeError(
+            f"{taker} takes no packed data, as RankSVM, RankSVMCV, ranksvm_grid and rank do: give "
+            f"it the arrays of {self.path}, which are X, y and qid of these data"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise self.refused("this")
+
     def require_unchanged(self) -> None:
         """Refuse to go on with files that are no longer what they were when they were mapped.
 
