@@ -23,7 +23,7 @@ struct DenseMatrix {
 template <class Value, class Index>
 struct CsrMatrix {
   std::int64_t n_rows, n_columns;
-  const Index* row_start;
+  const std::int64_t* row_start;
   const Index* column;
   const Value* values;
 };

@@ -249,7 +249,7 @@ void bind_csr(nb::module_& m, const char* name) {
   nb::class_<Held<Matrix>> cls(m, name, "A view of the arrays of a CSR matrix.");
   cls.def(
       "__init__",
-      [](Held<Matrix>* self, const In<Index, 1>& indptr, const In<Index, 1>& indices,
+      [](Held<Matrix>* self, const In<std::int64_t, 1>& indptr, const In<Index, 1>& indices,
          const In<Value, 1>& data, std::int64_t n_columns) {
         const auto n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
         const auto n_stored = static_cast<std::int64_t>(data.shape(0));

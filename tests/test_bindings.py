@@ -39,7 +39,7 @@ def test_matrices_take_contiguous_arrays_only():
         with pytest.raises(TypeError, match="incompatible function arguments"):
             _core.DenseMatrix64(X)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.CsrMatrix64(np.array([0, 1]), np.array([0], np.int32), np.ones(1), 1)
+        _core.CsrMatrix64(np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1), 1)
 
 
 def test_read_only_arrays_are_welcome(pairs):

@@ -89,7 +89,8 @@ void check_gather(Random& random, const Matrix& X, const std::vector<double>& de
 
 template <class Value, class Index>
 void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector<double>& dense) {
-  std::vector<Index> row_start{0}, column;
+  std::vector<std::int64_t> row_start{0};
+  std::vector<Index> column;
   std::vector<Value> values;
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t k = 0; k < d; ++k) {
@@ -97,7 +98,7 @@ void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector
       column.push_back(static_cast<Index>(k));
       values.push_back(static_cast<Value>(dense[i * d + k]));
     }
-    row_start.push_back(static_cast<Index>(values.size()));
+    row_start.push_back(std::ssize(values));
   }
   const CsrMatrix<Value, Index> X{n, d, row_start.data(), column.data(), values.data()};
   check_products(random, X, dense);

@@ -1,4 +1,4 @@
-"""Pack, and be killed at many steps of it: run by test_kill_packing.
+"""Pack, and be killed at every STRIDE-th step of it: run by test_kill_packing.
 
 Prints in how many steps it was packed, how many kills left no folder, how many the old one and how
 many the new one, and how many something else.
@@ -51,6 +51,7 @@ def state(old, new):
 
 def main():
     os.chdir(sys.argv[1])
+    stride = int(sys.argv[2])
     features.BLOCK_BYTES = 256
     os.fsync = lambda descriptor: None
     rng = np.random.default_rng(0)
@@ -60,9 +61,9 @@ def main():
     pack_svmlight(["new"], TARGET, n_threads=1)
     new = np.array(open_data(TARGET).X)
     for begin in ("none", "old"):
-        found, killed, step = [], True, 0
+        found, killed, step = [], True, 1 - stride
         while killed:
-            step += 1
+            step += stride
             os.system(f"rm -rf {TARGET}")
             if begin == "old":
                 pack_svmlight(["old"], TARGET, n_threads=1)

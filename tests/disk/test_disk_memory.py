@@ -23,7 +23,7 @@ def blocks(n, d):
 
 model = RankSVM(n_threads=1)
 model.fit(pack(blocks(5000, 128), path))  # what is loaded once is no part of it
-data = pack(blocks(160_000, 128), path)
+data = pack(blocks(60_000, 128), path)
 used = 1024 * int(re.search(r"VmData:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 most = used + 160 * data.shape[0] + (16 << 20)  # X takes 1024 bytes a row, dense
 resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .options import Input, Output, add_common, is_watched, say
+from .data import add_data, reading_of
+from .options import Output, add_common, is_watched, say
 
 if TYPE_CHECKING:
     import argparse
@@ -15,17 +16,11 @@ def add_command(commands: Any) -> None:
     pack = commands.add_parser(
         "pack",
         help="write data as a folder that is mapped, for what is larger than memory",
-        description="Read SVMlight files once, piece by piece, and write a folder of arrays that "
-        "the other commands take in their place, and map into memory.",
+        description="Read rows once, piece by piece, and write a folder of arrays that the other "
+        "commands take in their place, and map into memory.",
     )
     pack.set_defaults(run=_pack, parser=pack)
-    pack.add_argument(
-        "data",
-        type=Input,
-        metavar="DATA",
-        nargs="+",
-        help="SVMlight files, .gz .bz2 .xz .zst, one after the other, or - for stdin",
-    )
+    add_data(pack)
     pack.add_argument("out", type=Output, metavar="OUT.rsvm", help="folder to write")
     pack.add_argument(
         "--float32", action="store_true", help="keep features in single precision, at half the size"
@@ -35,17 +30,14 @@ def add_command(commands: Any) -> None:
 
 
 def _pack(args: argparse.Namespace) -> None:
-    from ..disk.folder import check_folder
-    from ..disk.text import pack_svmlight
+    from ..jobs.packing import pack_files
     from ..progress import WorkNotes
 
-    check_folder(args.out)
-    data = pack_svmlight(
+    data = pack_files(
         args.data,
         args.out,
-        dtype="float32" if args.float32 else "float64",
-        zero_based=args.zero_based,
-        n_threads=args.threads,
+        reading_of(args),
+        dtype="float32" if args.float32 else None,
         note=WorkNotes() if is_watched(args) else None,
     )
     say(args, f"packed: {data.description}")

@@ -21,6 +21,7 @@ from ..pairs.queries import QueryGroups
 from ..pairs.weights import per_query_weight, row_weights
 from .arrays import map_array
 from .meta import Meta
+from .ragged import Texts
 from .sources import Source
 
 Vector = NDArray[np.float64]
@@ -48,6 +49,8 @@ class PackedData:
     query_names : list of str, or None
         Where ids are texts.
     sample_weight : ndarray of shape (n_samples,), float64, or None
+    docids : sequence of n_samples str, or None
+        The document of each row, where tables say so.
     feature_names : tuple of str, or None
     zero_based : bool
         Whether the files that were packed counted features from zero.
@@ -64,8 +67,6 @@ class PackedData:
         else:
             indptr = self._map("indptr.npy", "int64", n + 1)
             _require_steps(indptr, meta.n_nonzero, self._path("indptr.npy"), strictly=False)
-            if meta.n_nonzero < 1 << 31:  # of one type with the indices, which stay as they are
-                indptr = indptr.astype(np.int32)
             indices = self._map("indices.npy", "int32", meta.n_nonzero)
             values = self._map("values.npy", meta.dtype, meta.n_nonzero)
             self._arrays = [indptr, indices, values]
@@ -74,6 +75,7 @@ class PackedData:
         _require_steps(self.query_indptr, n, self._path("query_indptr.npy"), strictly=True)
         self.qid = None if meta.qid is None else self._map("qid.npy", "int64", n)
         self.sample_weight = self._map("weight.npy", "float64", n) if meta.weighted else None
+        self.docids = self._map_docids() if meta.documented else None
         self._sums = self._map("columns.npy", "float64", 2, d) if meta.summed else None
 
     def _path(self, name: str) -> str:
@@ -83,6 +85,12 @@ class PackedData:
         values = map_array(self._path(name), dtype, shape)
         self._seen[name] = _state(self._path(name))
         return values
+
+    def _map_docids(self) -> Texts:
+        begins = self._map("docid_indptr.npy", "int64", self.shape[0] + 1)
+        n_letters = int(begins[-1])
+        _require_steps(begins, n_letters, self._path("docid_indptr.npy"), strictly=False)
+        return Texts(begins, self._map("docids.npy", "uint8", n_letters))
 
     @property
     def zero_based(self) -> bool:
@@ -125,6 +133,8 @@ class PackedData:
         from scipy.sparse import csr_matrix
 
         indptr, indices, values = self._arrays
+        if self.n_nonzero < 1 << 31:  # of one type with the indices, as SciPy wants them
+            indptr = indptr.astype(np.int32)
         X = csr_matrix(self.shape, dtype=values.dtype)
         X.data, X.indices, X.indptr = values, indices, indptr
         X.has_canonical_format = True
@@ -182,6 +192,16 @@ class PackedData:
         given = self.sample_weight if sample_weight is None else sample_weight
         of_rows = row_weights("sample_weight", given, self.shape[0])
         return Preferences(self.y, groups, of_rows, per_query_weight(query_weight, groups))
+
+    def refused(self, taker: str) -> TypeError:
+        """Return the refusal of packed data by what takes arrays."""
+        return TypeError(
+            f"{taker} takes no packed data, as RankSVM, RankSVMCV, ranksvm_grid and rank do: give "
+            f"it the arrays of {self.path}, which are X, y and qid of these data"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise self.refused("this")
 
     def require_unchanged(self) -> None:
         """Refuse to go on with files that are no longer what they were when they were mapped.

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .arrays import GrowingArray, release
 from .folder import NewFolder
 from .queries import Runs
-from .reordering import gathered, ranges, reordered, row_windows, window_rows
+from .ragged import RaggedFiles
+from .reordering import reordered
 
 BLOCK_BYTES = 1 << 25  # of rows that are moved at a time
 
@@ -105,21 +106,16 @@ class DenseFile(RowFiles):
         self.files = [reordered(self.files[0], runs)]
 
 
-class SparseFiles(RowFiles):
+class SparseFiles(RaggedFiles, RowFiles):
     """The three arrays of CSR."""
 
     def __init__(self, folder: NewFolder, dtype: np.dtype[Any]) -> None:
-        kinds: dict[str, Any] = {"indptr": np.int64, "indices": np.int32, "values": dtype}
-        self.files = [GrowingArray(folder, f"{name}.npy", kind) for name, kind in kinds.items()]
-        self.files[0].append(np.zeros(1))
+        super().__init__(folder, {"indptr": np.int64, "indices": np.int32, "values": dtype})
 
     def append(self, block: NDArray[Any] | SparseBlock) -> None:
         """Write rows."""
         stored = block if isinstance(block, SparseBlock) else SparseBlock.of_dense(block)
-        indptr, indices, values = self.files
-        indptr.append(values.n_rows + np.cumsum(stored.n_stored))
-        indices.append(stored.indices)
-        values.append(stored.values)
+        self.append_rows(*stored)
 
     def blocks(self) -> Iterator[SparseBlock]:
         """Read the rows again, once the files are closed."""
@@ -134,20 +130,6 @@ class SparseFiles(RowFiles):
             first = last
             for array in arrays:
                 release(array)
-
-    def reordered(self, runs: Runs) -> None:
-        """Bring the rows of each query together, once the files are closed."""
-        arrays = [file.map() for file in self.files]
-        folder, dtype = self.files[0].folder, self.files[2].dtype
-        self.put_aside()
-        after = SparseFiles(folder, dtype)
-        for rows in row_windows(runs, window_rows(self.files)):
-            begins, counts = arrays[0][rows], arrays[0][rows + 1] - arrays[0][rows]
-            places = ranges(begins, counts)
-            after.append(SparseBlock(counts, *(gathered(part, places) for part in arrays[1:])))
-        after.close()
-        self.remove()
-        self.files = after.files
 
 
 class FeatureSpool:

@@ -35,6 +35,8 @@ class Meta:
         What query ids are; None if there are none, and all rows are one ranking.
     weighted : bool
         Whether rows have weights.
+    documented : bool
+        Whether rows have ids of documents.
     summed : bool
         Whether sums of the columns are there.
     zero_based : bool
@@ -51,6 +53,7 @@ class Meta:
     n_nonzero: int
     qid: str | None
     weighted: bool
+    documented: bool
     summed: bool
     zero_based: bool
     feature_names: tuple[str, ...] | None = None
@@ -104,6 +107,7 @@ class Meta:
             n_nonzero=look.count("n_nonzero"),
             qid=look.choice("qid", QIDS),
             weighted=look.flag("weighted"),
+            documented=look.flag("documented"),
             summed=look.flag("summed"),
             zero_based=look.flag("zero_based"),
             feature_names=look.names("feature_names"),

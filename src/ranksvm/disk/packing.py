@@ -19,6 +19,7 @@ from .features import FeatureSpool, SparseBlock
 from .folder import NewFolder, whole_folder
 from .meta import Meta
 from .queries import LINES, Ids, QueryLog, Runs, runs_of
+from .ragged import RaggedFiles, letters_of
 from .reordering import reordered
 from .sources import Source
 
@@ -171,6 +172,7 @@ class Packer:
         self._features = FeatureSpool(folder, dtype, zero_based)
         self._labels = GrowingArray(folder, "y.npy", np.float64)
         self._weights: GrowingArray | None = None
+        self._docids: RaggedFiles | None = None
         self._queries = QueryLog(folder)
         self._has_queries: bool | None = None
 
@@ -186,6 +188,7 @@ class Packer:
         labels: Vector,
         ids: tuple[Ids, NDArray[np.int64]] | None,
         weights: Vector | None,
+        docids: Sequence[str] | None = None,
     ) -> None:
         """Write rows; `ids` are those of the runs of rows, and their lengths."""
         if len(labels) == 0:
@@ -193,11 +196,22 @@ class Packer:
         if self._has_queries not in (None, ids is not None):
             raise InputError("either all rows have query ids, or none: some blocks lack them")
         self._has_queries = ids is not None
+        self._append_docids(docids)
         self._append_weights(weights, len(labels))
         self._features.append(features, width)
         self._labels.append(labels)
         if ids is not None:
             self._queries.append(*ids)
+
+    def _append_docids(self, docids: Sequence[str] | None) -> None:
+        if self.n_rows > 0 and (docids is None) != (self._docids is None):
+            raise ValueError("either all rows have document ids, or none: some blocks lack them")
+        if docids is None:
+            return
+        if self._docids is None:
+            kinds: dict[str, DTypeLike] = {"docid_indptr": np.int64, "docids": np.uint8}
+            self._docids = RaggedFiles(self._folder, kinds)
+        self._docids.append_rows(*letters_of(docids))
 
     def _append_weights(self, weights: Vector | None, n_rows: int) -> None:
         if weights is None and self._weights is None:
@@ -215,8 +229,12 @@ class Packer:
         feature_names: Sequence[str] | None = None,
         sources: Sequence[Source] = (),
         n_threads: int = 1,
+        zero_based: bool | None = None,
     ) -> None:
-        """Bring everything to the form that it is to have, and close the files."""
+        """Bring everything to the form that it is to have, and close the files.
+
+        `zero_based` says how files counted features, where blocks do not.
+        """
         n_rows = self.n_rows
         if n_rows == 0 or self._features.n_features == 0:
             lacking = "rows" if n_rows == 0 else "features"
@@ -230,6 +248,10 @@ class Packer:
                 file.close()
                 if runs.order is not None:
                     reordered(file, runs)
+        if self._docids is not None:
+            self._docids.close()
+            if runs.order is not None:
+                self._docids.reordered(runs)
         self._write_queries(runs)
         meta = Meta(
             layout="dense" if dense else "csr",
@@ -240,8 +262,9 @@ class Packer:
             n_nonzero=self._features.n_nonzero,
             qid=self._kind_of_ids,
             weighted=self._weights is not None,
+            documented=self._docids is not None,
             summed=False,
-            zero_based=self._features.base == 0,
+            zero_based=self._features.base == 0 if zero_based is None else zero_based,
             feature_names=None if feature_names is None else tuple(map(str, feature_names)),
             sources=tuple(sources),
         )

@@ -38,5 +38,7 @@ def open_rows(path: str | os.PathLike[str]) -> PackedRows:
         n_features=data.shape[1],
         zero_based=data.zero_based,
         name=data.path,
+        feature_names=None if data.feature_names is None else list(data.feature_names),
+        ids=data.docids,
         data=data,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..files.source import StrPath
 from ..files.svmlight import SvmlightBlock, read_svmlight_blocks
 from ..threads import resolve_threads
 from .data import PackedData, open_data
@@ -19,7 +20,7 @@ from .sources import Source
 
 
 def pack_svmlight(
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[StrPath | BinaryIO],
     path: str | os.PathLike[str],
     *,
     dtype: DTypeLike = np.float64,
@@ -33,7 +34,7 @@ def pack_svmlight(
 
     Parameters
     ----------
-    paths : sequence of str or path-like
+    paths : sequence of str, path-like or binary file object
         SVMlight files, compressed ones included; ``-`` is the standard input.
     path : str or path-like
         The folder.
@@ -56,7 +57,8 @@ def pack_svmlight(
     OutputError
         If the folder cannot be written.
     """
-    sources = [Source.of(name) for name in paths if os.path.isfile(name)]
+    files = [name for name in paths if isinstance(name, str | os.PathLike)]
+    sources = [Source.of(name) for name in files if os.path.isfile(name)]
     with whole_folder(path) as folder:
         packer = Packer(folder, np.dtype(dtype), zero_based or None)
         threads = resolve_threads(n_threads)
@@ -73,7 +75,7 @@ def pack_svmlight(
 
 
 def _blocks(
-    paths: Sequence[str | os.PathLike[str]], dtype: Any, n_threads: int
+    paths: Sequence[StrPath | BinaryIO], dtype: Any, n_threads: int
 ) -> Iterator[SvmlightBlock]:
     """Yield the rows of all files, each at least as wide as the one before."""
     width = 0

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..disk.data import PackedData
 from ..errors import InputError
 from ..linear.condition_arguments import CONDITIONS, ConditionArguments
-from ..linear.design_matrix import DesignMatrix
 from ..linear.feature_names import FeatureNames
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
 from ..linear.parameters import Parameters
@@ -25,6 +25,7 @@ from ..pairs.query_columns import column_names, query_column, without_column
 from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
+from .packed_data import host_matrix, packed_preferences, require_alone, require_same
 from .pair_arguments import PairArguments
 from .priors import prior_values
 from .rows import labelled_rows, rows_alone
@@ -56,7 +57,8 @@ def ranksvm_grid(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features), or PackedData
+        Packed data have their own y, qid and sample_weight.
     y : array-like of shape (n_samples,)
         Labels; or times of events, as a structured array, as for `SurvivalSVM.fit`.
     qid : array-like of shape (n_samples,) or str, optional
@@ -102,27 +104,24 @@ def ranksvm_grid(
     >>> path.coefs.shape
     (3, 2)
     """
-    if isinstance(qid, str):
-        column, frame = qid, X
-        qid, X = query_column(frame, column), without_column(frame, column)
-    names = column_names(X) or None
     given = PairArguments(pairs, pair_weights, margins)
-    survival = _survival(y, event, time, ipcw, tau)
-    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
     preferences: AnyPreferences
-    if given.are_given:
-        X = rows_alone(X)
-        preferences = given.preferences(X.shape[0], qid, y=y, event=event, time=time, **weights)
-    elif survival is not None:
-        X, _ = labelled_rows(X, survival.labels())
-        preferences = survival.preferences(qid, ipcw=ipcw, tau=tau, **weights)
+    weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+    if isinstance(X, PackedData):
+        require_alone(X, y=y, qid=qid, event=event, time=time, ipcw=ipcw, tau=tau)
+        names = None if X.feature_names is None else list(X.feature_names)
+        preferences = packed_preferences(X, given, **weights)
     else:
-        X, labels = labelled_rows(X, y)
-        preferences = Preferences.from_labels(labels, qid, **weights)
+        if isinstance(qid, str):
+            column, frame = qid, X
+            qid, X = query_column(frame, column), without_column(frame, column)
+        names = column_names(X) or None
+        times = {"event": event, "time": time, "ipcw": ipcw, "tau": tau}
+        X, preferences = _rows(X, y, qid, given, times, weights)
     grid = grid_of(np.logspace(-3, 3, 7) if Cs is None else Cs)
     shared = _parameters(parameters, FeatureNames(X.shape[1], names))
     of_each = [replace(shared, C=float(C)) for C in grid]
-    matrix = DesignMatrix.from_array(X)
+    matrix = host_matrix(X)
     problem = make_problem(matrix, preferences, min(of_each, key=attrgetter("C")))
     results: dict[int, SolverResult] = {}
     is_said = False
@@ -135,8 +134,30 @@ def ranksvm_grid(
             is_said = True
         warn_unless_converged(short)
         results[place] = result
+    require_same(X)
     in_order = [results[place] for place in range(len(grid))]
     return RankSVMGrid.of(grid, in_order, matrix.columns, shared.conditions)
+
+
+def _rows(
+    X: Any,
+    y: Any,
+    qid: ArrayLike | None,
+    given: PairArguments,
+    times: dict[str, Any],
+    weights: dict[str, Any],
+) -> tuple[Any, AnyPreferences]:
+    """Return rows as an array or CSR matrix, and which are better than which."""
+    survival = _survival(y, **times)
+    if given.are_given:
+        X = rows_alone(X)
+        seen = {name: times[name] for name in ("event", "time")}
+        return X, given.preferences(X.shape[0], qid, y=y, **seen, **weights)
+    if survival is not None:
+        X, _ = labelled_rows(X, survival.labels())
+        return X, survival.preferences(qid, ipcw=times["ipcw"], tau=times["tau"], **weights)
+    X, labels = labelled_rows(X, y)
+    return X, Preferences.from_labels(labels, qid, **weights)
 
 
 def _parameters(given: dict[str, Any], features: FeatureNames) -> Parameters:

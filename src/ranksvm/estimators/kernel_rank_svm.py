@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .callbacks import fit_task
 from .eval_sets import EvalSets, eval_scores, eval_sets
 from .kernel_trainer import KernelTrainer
+from .packed_data import refuse_packed
 from .pair_arguments import PairArguments
 from .pair_ranker import PairRanker
 from .whole import fitted_or_not
@@ -205,6 +206,7 @@ eval_qid, eval_group
             As for `RankSVM.fit`.
         """
         with fitted_or_not(self), fit_task(self, X, y, qid):
+            refuse_packed(X, "KernelRankSVM")
             validation = eval_sets(eval_set, eval_qid, eval_group)
             given = PairArguments(pairs, pair_weights, margins)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from ..arrays.libraries import to_host
 from ..arrays.matrix import ArrayMatrix
 from ..arrays.placement import design_matrix
 from ..disk.data import PackedData
 from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import IN_TRAINING
+from ..pairs.given import AnyPreferences
+from .pair_arguments import PairArguments
 
 
 def require_alone(data: PackedData, **given: Any) -> None:
@@ -22,6 +25,12 @@ def require_alone(data: PackedData, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{data.path} has its own labels and query ids: leave out {name}")
+
+
+def refuse_packed(X: Any, taker: str) -> None:
+    """Refuse packed data where arrays are taken."""
+    if isinstance(X, PackedData):
+        raise X.refused(taker)
 
 
 def check_packed(estimator: Any, data: PackedData, *, reset: bool) -> PackedData:
@@ -53,11 +62,22 @@ def bytes_of_pass(X: Any) -> int | None:
     return X.bytes_of_X if isinstance(X, PackedData) else None
 
 
+def packed_preferences(data: PackedData, given: PairArguments, **weights: Any) -> AnyPreferences:
+    """Return which rows are better than which, by given pairs if there are some."""
+    if given.are_given:
+        return given.preferences(data.shape[0], data.qid, y=None, **weights)
+    return data.preferences(**{name: to_host(weight) for name, weight in weights.items()})
+
+
+def require_same(X: Any) -> None:
+    """Refuse packed data to which somebody has written since they were opened."""
+    if isinstance(X, PackedData):
+        X.require_unchanged()
+
+
 @contextmanager
 def unchanged(X: Any) -> Iterator[None]:
     """Refuse packed data to which somebody writes while they are in use."""
-    if isinstance(X, PackedData):
-        X.require_unchanged()
+    require_same(X)
     yield
-    if isinstance(X, PackedData):
-        X.require_unchanged()
+    require_same(X)

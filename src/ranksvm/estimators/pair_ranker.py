@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..metrics.pairs import given_accuracy
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
-from .packed_data import check_packed, require_alone
+from .packed_data import check_packed, packed_preferences, require_alone
 from .pair_arguments import PairArguments
 from .ranker import Ranker
 
@@ -103,9 +103,6 @@ class PairRanker(Ranker):
         """Do the same for packed data."""
         require_alone(data, qid=self.qid if qid is None else qid, group=group)
         check_packed(self, data, reset=True)
-        self.qid_column_ = None
-        if given.are_given:
-            return data, given.preferences(data.shape[0], data.qid, y=y, **weights)
         require_alone(data, y=y)
-        on_host = {name: to_host(weight) for name, weight in weights.items()}
-        return data, data.preferences(**on_host)
+        self.qid_column_ = None
+        return data, packed_preferences(data, given, **weights)

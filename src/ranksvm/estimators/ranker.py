@@ -20,6 +20,7 @@ from ..pairs.columns import finite_column, finite_numbers
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
 from ..selection.scoring import DEFAULT_SCORING, scorer
+from .packed_data import refuse_packed
 from .rows import KINDS
 
 Vector = NDArray[np.float64]
@@ -111,6 +112,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: ArrayLike | None, qid: Any, group: ArrayLike | None
     ) -> tuple[Any, Vector, Any]:
         """Return the features, the labels, and the query ids or None."""
+        refuse_packed(X, type(self).__name__)
         X, qid, column = self._without_queries(X, qid, group)
         y = to_host(y)
         X, y = self._checked(X, None if y is None else finite_numbers(y, "y"))

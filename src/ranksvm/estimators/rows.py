@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_X_y
 
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_numbers
+from .packed_data import refuse_packed
 
 Vector = NDArray[np.float64]
 
@@ -29,6 +30,7 @@ def labelled_rows(X: Any, y: ArrayLike | None) -> tuple[Any, Vector]:
     ValueError
         If they differ in length, or hold what is no finite number.
     """
+    refuse_packed(X, "this")
     labels = None if y is None else finite_numbers(y, "y")
     X, labels = check_X_y(numeric_features(X), labels, **KINDS)
     return X, labels

@@ -11,6 +11,7 @@ from ..arrays.libraries import to_host
 from ..metrics import concordance_index
 from ..pairs.preferences import Preferences
 from ..pairs.survival import Survival
+from .packed_data import refuse_packed
 from .ranker import Ranker
 
 
@@ -78,6 +79,7 @@ class SurvivalRanker(Ranker):
         time: ArrayLike | None,
     ) -> tuple[Any, Preferences]:
         """Return the features, and the comparable pairs as preferences."""
+        refuse_packed(X, type(self).__name__)
         survival = _survival(y, event, time)
         sample_weight, query_weight = map(to_host, (sample_weight, query_weight))
         X, _, ids = self._training_rows(X, survival.labels(), qid, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,7 +52,7 @@ class FileRows:
         Of a table.
     event : ndarray of shape (n_rows,), bool, or None
         Whether the event of each row has been seen, where a table says so; its label is the time.
-    ids : list of n_rows str, or None
+    ids : sequence of n_rows str, or None
         The document of each row, where a table says so.
     is_labelled : bool
         False for a table without labels, which are 0 then.
@@ -67,11 +68,11 @@ class FileRows:
     comments: list[str] | None = None
     feature_names: list[str] | None = None
     event: NDArray[np.bool_] | None = None
-    ids: list[str] | None = None
+    ids: Sequence[str] | None = None
     is_labelled: bool = True
 
     @property
-    def docids(self) -> list[str] | None:
+    def docids(self) -> Sequence[str] | None:
         """The document of each row, as a table or comments name it: ``#docid = GX000-00 ...``.
 
         None if comments were not asked for, or some row names no document.

@@ -108,7 +108,7 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
     """
     packed = packed_among(_listed(paths))
     if packed is not None:
-        return open_rows(packed)
+        return _packed(packed, reading)
     sources = [DataSource(path) for path in files_of(_listed(paths))]
     parts: list[FileRows] = []
     for source in sources:
@@ -127,6 +127,23 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
     return replace(rows, qid=qid)
 
 
+def _packed(path: str, reading: Reading) -> FileRows:
+    """Return packed data, whose columns and queries were settled when they were packed."""
+    rows = open_rows(path)
+    if reading.group is not None or reading.columns != TableColumns():
+        raise DataError(
+            f"{path} is packed: its columns and queries were settled by 'ranksvm pack', which "
+            "takes --label, --qid, --weight, --docid, --columns, --drop and --group"
+        )
+    names, wanted = rows.feature_names, reading.of_model
+    if names is not None and wanted is not None and list(wanted) != names:
+        raise DataError(
+            f"{path} has other features than the model, or in another order: pack the table again "
+            "with those of the model, by --columns"
+        )
+    return rows
+
+
 def _joined(parts: list[FileRows], reading: Reading) -> FileRows:
     from ..files.joining import joined
 
@@ -143,14 +160,16 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
     """
     packed = packed_among(_listed(paths))
     if packed is not None:
-        yield open_rows(packed)
+        yield _packed(packed, reading)
         return
     sizes = None if reading.group is None else Sizes(reading.group)
     first, from_zero = 1, None
+    of_first: Sequence[str] | None = None
     for path in files_of(_listed(paths)):
         source = DataSource(path)
         own = sizes
-        for part in _parts_of(source, reading):
+        for part in _parts_of(source, reading, of_first):
+            of_first = of_first or part.feature_names
             if part.zero_based and from_zero is False:
                 raise _unlike(source.name)
             from_zero = part.zero_based
@@ -167,14 +186,18 @@ def stream_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> Iterato
         sizes.require_end("the data")
 
 
-def _parts_of(source: DataSource, reading: Reading) -> Iterator[FileRows]:
-    parts = _unweighed_parts(source, reading)
+def _parts_of(
+    source: DataSource, reading: Reading, of_first: Sequence[str] | None
+) -> Iterator[FileRows]:
+    parts = _unweighed_parts(source, reading, of_first)
     return weighed(parts, source.path, reading.note) if reading.labelled else parts
 
 
-def _unweighed_parts(source: DataSource, reading: Reading) -> Iterator[FileRows]:
+def _unweighed_parts(
+    source: DataSource, reading: Reading, of_first: Sequence[str] | None
+) -> Iterator[FileRows]:
     if source.kind != "svmlight":
-        return _reader(source, reading).parts(reading.n_threads != 1)
+        return _reader(source, reading, of_first).parts(reading.n_threads != 1)
     from ..files.svmlight_parts import svmlight_parts
 
     reading.columns.require_none(source.name)
@@ -341,7 +364,7 @@ def load_table(
         rows.qid,
         rows.cost,
         rows.event,
-        rows.docids,
+        None if rows.docids is None else list(rows.docids),
         rows.feature_names,
     )
 

@@ -101,7 +101,7 @@ or float64
         n_features: int,
         spare: int = IN_TRAINING,
     ) -> DesignMatrix:
-        """View the three arrays of a CSR matrix; index arrays both int32 or both int64."""
+        """View the three arrays of a CSR matrix; index arrays are of int32 or int64 each."""
         kinds = {
             ("f4", "i4"): _core.CsrMatrix32,
             ("f8", "i4"): _core.CsrMatrix64,
@@ -109,8 +109,7 @@ or float64
             ("f8", "i8"): _core.CsrMatrix64Long,
         }
         indptr, indices, columns = occurring(indptr, indices, n_features, spare)
-        if indptr.dtype != indices.dtype:
-            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+        indptr = indptr.astype(np.int64, copy=False)
         kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
         if kind is None:
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")

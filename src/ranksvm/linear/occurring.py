@@ -96,7 +96,7 @@ def occurring(
     is_new = np.diff(ordered, prepend=-1) > 0
     places = np.empty(n_stored, dtype=kind)
     places[order] = np.cumsum(is_new) - 1
-    return indptr.astype(kind), places, Columns(n_features, ordered[is_new])
+    return indptr, places, Columns(n_features, ordered[is_new])
 
 
 @dataclass(frozen=True, eq=False)

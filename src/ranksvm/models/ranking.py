@@ -42,9 +42,10 @@ def rank(
     Parameters
     ----------
     model : LinearModel, KernelModel or fitted ranker
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features), or PackedData
     qid : array-like of shape (n_samples,) or str, optional
-        Query ids, in any order, or the name of their column in X; None: all rows are one ranking.
+        Query ids, in any order, or the name of their column in X; None: all rows are one ranking,
+        but for packed data, which have ids of their own.
     top : int, optional
         How many rows of each query to return; all by default.
 
@@ -71,6 +72,8 @@ def rank(
     """
     if isinstance(qid, str):
         X, qid = without_column(X, qid), query_column(X, qid)
+    elif qid is None and hasattr(X, "query_indptr"):  # packed data
+        qid = X.ids
     if isinstance(model, LinearModel) and model.needs_queries:
         scores = model.predict(X, qid=qid)
     else:
