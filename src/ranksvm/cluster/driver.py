@@ -109,11 +109,11 @@ class Driver:
     def gather(self, name: str, step: Step, *of_each: Sequence[Any]) -> list[Any]:
         """Return what a step brings of each of what is held."""
         self.n_rounds += 1
-        return list(
-            self.result(
-                lambda: self.map(name, _all, [self.map(name, step, self._held, *of_each)])[0]
-            )
-        )
+        return self.together(lambda: self.map(name, step, self._held, *of_each))
+
+    def together(self, submit: Callable[[], list[Future]]) -> list[Any]:
+        """Return what futures bring."""
+        return list(self.result(lambda: self.map("gather", _all, [submit()])[0]))
 
     def _sum(self, name: str, futures: list[Future]) -> Future:
         while len(futures) > 1:

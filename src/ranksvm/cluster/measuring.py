@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.design_matrix import DesignMatrix
 from .driver import Driver
+from .partition import matrix_of
 from .rows import Rows
 
 Vector = NDArray[np.float64]
@@ -48,7 +48,7 @@ def measured(
 
 
 def _labelled_scores(rows: Rows, w: Vector) -> tuple[Vector, Vector, Any, Any]:
-    scores = DesignMatrix.from_array(rows.X, rows.X.shape[1]).dot(w)
+    scores = matrix_of(rows.X).dot(w)
     return rows.y, scores, rows.ids, rows.sample_weight
 
 

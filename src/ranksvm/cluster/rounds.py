@@ -55,12 +55,16 @@ class Rounds:
     preferences : ClusterPreferences
     has_shared : bool
     recipe : Recipe or None
+    offset : ndarray of shape (n_features,), or None
+        What all partitions take off the columns, where they share queries; else each decides.
+    passes : Passes or None
     """
 
     driver: Driver
     preferences: ClusterPreferences
     has_shared: bool
     recipe: Recipe | None = None
+    offset: Vector | None = None
     passes: Passes | None = None
 
     def with_recipe(self, recipe: Recipe) -> Rounds:
@@ -94,7 +98,7 @@ class Rounds:
         """Add up squares and scatter of the columns."""
 
         def submit() -> list[Future]:
-            return self.driver.map("scale", steps.columns, self.partitions, **self._centered)
+            return self.driver.map("scale", steps.columns, self.partitions, offset=self.offset)
 
         self._read(1)
         return self.driver.round("scale", submit)
@@ -161,11 +165,6 @@ class Rounds:
         total = self.driver.round("confirm", submit)
         return total.sum("value") + total.sum("rounding")
 
-    @property
-    def _centered(self) -> dict[str, Any]:
-        """Columns are brought near zero where all queries are whole."""
-        return {"is_centered": not self.has_shared}
-
     def _map(
         self,
         name: str,
@@ -174,7 +173,7 @@ class Rounds:
         backs: Sequence[Future],
         arguments: dict[str, Any],
     ) -> list[Future]:
-        arguments = {**self._centered, "recipe": self.recipe, "formula": formula, **arguments}
+        arguments = {"offset": self.offset, "recipe": self.recipe, "formula": formula, **arguments}
         if not backs:
             return self.driver.map(name, step, self.partitions, **arguments)
         return self.driver.map(name, step, self.partitions, backs, **arguments)
@@ -197,7 +196,7 @@ class Rounds:
         return backs, self.driver.map(name, steps.part_of, swept[:1])
 
     def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Future]:
-        return self.driver.map(name, send, self.partitions, **self._centered, **arguments)
+        return self.driver.map(name, send, self.partitions, offset=self.offset, **arguments)
 
     def _sweep(
         self,

@@ -1,7 +1,7 @@
 """Queries whose rows lie in several partitions: found by their sizes, and brought together.
 
-A query that has more rows than partitions have on average is shared: its rows stay where they are,
-and their scores meet in one place. All other torn queries move, each to the partition that holds
+A query that has more rows than partitions have on average, and not just a few, is shared: its rows
+stay where they are, and their scores meet in one place. All other torn queries move, each to the partition that holds
 most of its rows; of several, they are taken in turn.
 """
 
@@ -17,6 +17,8 @@ from ..pairs.queries import QueryGroups
 from .rows import Survey
 
 Indices = NDArray[np.int64]
+
+LEAST_SHARED = 1 << 12  # rows
 
 
 class Plan(NamedTuple):
@@ -65,7 +67,7 @@ def plan_of(surveys: Sequence[Survey]) -> Plan:
     number = QueryGroups.from_qid(_joined([survey.ids for survey in surveys]), len(owner)).numbers
     total = np.bincount(number, sizes).astype(np.int64)
     is_torn = np.bincount(number) > 1
-    is_shared = is_torn & (total * n_partitions > sizes.sum())
+    is_shared = is_torn & (total * n_partitions > sizes.sum()) & (total >= LEAST_SHARED)
     home = _homes(number, owner, sizes, n_partitions)
     stays = is_shared[number] | ~is_torn[number]
     destination = np.where(stays, owner, home[number])
