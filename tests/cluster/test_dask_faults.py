@@ -50,6 +50,15 @@ def at_round(monkeypatch):
     return happen
 
 
+def two_workers(client):
+    """Wait for two workers; where a nanny does not bring one back, start another."""
+    try:
+        client.wait_for_workers(2, timeout=15)
+    except TimeoutError:
+        client.cluster.scale(len(client.cluster.workers) + 1)
+        client.wait_for_workers(2, timeout=60)
+
+
 def kill_one(client):
     pid = next(iter(client.run(os.getpid).values()))
     os.kill(pid, signal.SIGKILL)
@@ -66,18 +75,18 @@ def undisturbed(client):
 
 @pytest.mark.parametrize("number", [1, 2, 4, 5, 6])
 def test_a_killed_worker_costs_no_bit(client, at_round, undisturbed, number):
-    client.wait_for_workers(2)
+    two_workers(client)
     at_round(number, lambda: kill_one(client))
     assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
 
 
 def test_a_restart_costs_no_bit(client, at_round, undisturbed):
-    at_round(3, client.restart)
+    at_round(3, lambda: client.restart(wait_for_workers=False))
     assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
 
 
 def test_a_worker_that_stops_for_a_while_is_waited_for(client, at_round, undisturbed):
-    client.wait_for_workers(2)
+    two_workers(client)
     pid = next(iter(client.run(os.getpid).values()))
 
     def stop():
@@ -89,9 +98,10 @@ def test_a_worker_that_stops_for_a_while_is_waited_for(client, at_round, undistu
 
 
 def test_what_cannot_be_computed_again_is_told(client, at_round):
+    two_workers(client)
     persisted = client.persist(list(collections()))
     distributed.wait(persisted)
-    at_round(3, client.restart)
+    at_round(3, lambda: client.restart(wait_for_workers=False))
     with pytest.raises(ClusterError, match="a partition was lost that cannot be computed again"):
         DaskRankSVM(client=client).fit(*persisted)
 

@@ -1,6 +1,5 @@
 """Whatever the partitions are: the optimum of the local fit."""
 
-import warnings
 from typing import NamedTuple
 
 import dask.array as da

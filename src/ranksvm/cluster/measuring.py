@@ -38,9 +38,7 @@ def _series_of(frame: Any, model: Any) -> Any:
     return pd.Series(_scores_of(frame, model), index=frame.index, dtype=np.float64)
 
 
-def measured(
-    driver: Driver, sources: Any, w: Vector, measure: Callable[..., Any]
-) -> Any:
+def measured(driver: Driver, sources: Any, w: Vector, measure: Callable[..., Any]) -> Any:
     """Return a measure of labels, scores, query ids and weights, which meet in one place."""
     driver.hold(lambda: sources)
     found = driver.gather("score", _labelled_scores, [w] * len(sources))

@@ -180,7 +180,8 @@ def _folds_without(
         return None
     numbers = np.where(is_shared, groups.n_queries, groups.numbers)
     within = QueryGroups.from_qid(numbers, len(numbers))
-    return np.append(folds, -1)[numbers[within.first_rows]]
+    of_queries: NDArray[np.int64] = np.append(folds, -1)[numbers[within.first_rows]]
+    return of_queries
 
 
 def shared_part(rows: Rows, shared: NDArray[np.bool_]) -> SharedPart:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from distributed import Future
 from numpy.typing import NDArray
 
 from . import steps
-from .driver import Driver
+from .driver import Driver, Pending
 from .formula import Formula, Precision, Recipe
 from .sums import Total, depth_of
 
@@ -67,17 +66,17 @@ class Rounds:
     offset: Vector | None = None
     passes: Passes | None = None
 
-    def with_recipe(self, recipe: Recipe) -> Rounds:
+    def with_recipe(self, recipe: Recipe | None) -> Rounds:
         """Return rounds over the pairs of a recipe, and a count of passes of their own."""
         return replace(self, recipe=recipe, passes=self.passes or Passes())
 
     @property
-    def partitions(self) -> list[Future]:
+    def partitions(self) -> list[Pending]:
         """The futures of the partitions."""
         return self.driver.held[:-1] if self.has_shared else self.driver.held
 
     @property
-    def shared(self) -> list[Future]:
+    def shared(self) -> list[Pending]:
         """That of the shared queries, if there are any."""
         return self.driver.held[-1:] if self.has_shared else []
 
@@ -89,7 +88,7 @@ class Rounds:
     def counts(self) -> Total:
         """Count rows, pairs and queries."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             return self.driver.map("count", steps.counts, self.driver.held, recipe=self.recipe)
 
         return self.driver.round("count", submit)
@@ -97,7 +96,7 @@ class Rounds:
     def columns(self) -> Total:
         """Add up squares and scatter of the columns."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             return self.driver.map("scale", steps.columns, self.partitions, offset=self.offset)
 
         self._read(1)
@@ -106,7 +105,7 @@ class Rounds:
     def loss(self, formula: Formula, w: Vector, precision: Precision | None) -> Total:
         """Evaluate the loss, with its gradient by the weights, and for a precision the Hessian."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, more = self._shared(
                 "loss", (steps.sent_scores, steps.shared_loss), formula, w, w=w
             )
@@ -120,7 +119,7 @@ class Rounds:
     def hessian(self, formula: Formula, w: Vector, precision: Precision) -> NDArray[np.float64]:
         """Form the Hessian, in units of the curvature."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             arguments = {"w": w, "precision": precision}
             return self._map("hessian", steps.hessian, formula, [], arguments)
 
@@ -130,7 +129,7 @@ class Rounds:
     def product(self, formula: Formula, w: Vector, p: Vector) -> Vector:
         """Multiply a direction by the Hessian, in units of the curvature."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, _ = self._shared(
                 "product", (steps.sent_pair, steps.shared_product), formula, w, w=w, p=p
             )
@@ -142,7 +141,7 @@ class Rounds:
     def diagonal(self, formula: Formula, w: Vector) -> Vector:
         """Return the sum over rows of squares times the diagonal, in the same units."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, _ = self._shared(
                 "diagonal", (steps.sent_scores, steps.shared_diagonal), formula, w, w=w
             )
@@ -154,7 +153,7 @@ class Rounds:
     def upper(self, formula: Formula, w: Vector) -> float:
         """Return the loss from fresh scores, and not less than it is."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             futures = self._map("confirm", steps.upper, formula, [], {"w": w})
             if not self.has_shared:
                 return futures
@@ -170,9 +169,9 @@ class Rounds:
         name: str,
         step: Callable[..., Any],
         formula: Formula,
-        backs: Sequence[Future],
+        backs: Sequence[Pending],
         arguments: dict[str, Any],
-    ) -> list[Future]:
+    ) -> list[Pending]:
         arguments = {"offset": self.offset, "recipe": self.recipe, "formula": formula, **arguments}
         if not backs:
             return self.driver.map(name, step, self.partitions, **arguments)
@@ -185,7 +184,7 @@ class Rounds:
         formula: Formula,
         at: Vector,
         **arguments: Vector,
-    ) -> tuple[list[Future], list[Future]]:
+    ) -> tuple[list[Pending], list[Pending]]:
         """Ask for a sweep over shared queries; return what goes back, and what is added."""
         if not self.has_shared:
             return [], []
@@ -195,7 +194,7 @@ class Rounds:
         backs = self.driver.map(name, steps.back_of, swept, range(len(sent)))
         return backs, self.driver.map(name, steps.part_of, swept[:1])
 
-    def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Future]:
+    def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Pending]:
         return self.driver.map(name, send, self.partitions, offset=self.offset, **arguments)
 
     def _sweep(
@@ -203,9 +202,9 @@ class Rounds:
         name: str,
         sweep: Callable[..., Any],
         formula: Formula,
-        sent: list[Future],
+        sent: list[Pending],
         **arguments: Vector,
-    ) -> list[Future]:
+    ) -> list[Pending]:
         arguments_of_all = {"recipe": self.recipe, "formula": formula, **arguments}
         return self.driver.map(name, sweep, self.shared, [sent], **arguments_of_all)
 

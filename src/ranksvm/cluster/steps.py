@@ -188,9 +188,7 @@ def sent_scores(partition: Partition, *, offset: Vector | None, w: Vector) -> Ve
     return _of_shared(partition, partition.matrix(offset).dot(w))
 
 
-def sent_bounds(
-    partition: Partition, *, offset: Vector | None, w: Vector
-) -> tuple[Vector, float]:
+def sent_bounds(partition: Partition, *, offset: Vector | None, w: Vector) -> tuple[Vector, float]:
     """Return these, and how exactly they are known."""
     scores, bounds = partition.matrix(offset).dot_within(w)
     return _of_shared(partition, scores), float(bounds.max(initial=0.0))
@@ -284,9 +282,7 @@ def _shared_there(
     return there
 
 
-def _hessian(
-    X: DesignMatrix, there: SmoothEvaluation, precision: Precision
-) -> NDArray[np.float64]:
+def _hessian(X: DesignMatrix, there: SmoothEvaluation, precision: Precision) -> NDArray[np.float64]:
     shift, _ = X.standardization()
     return X.hessian(there, shift, precision.scale, precision.dtype) / there.curvature
 

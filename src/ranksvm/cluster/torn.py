@@ -1,8 +1,8 @@
 """Queries whose rows lie in several partitions: found by their sizes, and brought together.
 
 A query that has more rows than partitions have on average, and not just a few, is shared: its rows
-stay where they are, and their scores meet in one place. All other torn queries move, each to the partition that holds
-most of its rows; of several, they are taken in turn.
+stay where they are, and their scores meet in one place. All other torn queries move, each to the
+partition that holds most of its rows; of several, they are taken in turn.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ class Plan(NamedTuple):
     def sources_of(self, partition: int) -> list[int]:
         """Return the partitions from which rows come to one, itself always among them."""
         return [
-            k
-            for k, to in enumerate(self.destinations)
-            if k == partition or (to == partition).any()
+            k for k, to in enumerate(self.destinations) if k == partition or (to == partition).any()
         ]
 
     def is_left(self, partition: int) -> bool:
@@ -73,9 +71,7 @@ def plan_of(surveys: Sequence[Survey]) -> Plan:
     destination = np.where(stays, owner, home[number])
     n_moved = int(sizes[destination != owner].sum())
     cuts = np.cumsum([len(survey.ids) for survey in surveys])[:-1]
-    return Plan(
-        np.split(destination, cuts), np.split(is_shared[number], cuts), total, n_moved
-    )
+    return Plan(np.split(destination, cuts), np.split(is_shared[number], cuts), total, n_moved)
 
 
 def _homes(number: Indices, owner: Indices, sizes: Indices, n_partitions: int) -> Indices:
