@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from dask import is_dask_collection
+from dask.base import is_dask_collection
 from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,8 +30,8 @@ from .estimators.rank_svm import RankSVM
 from .estimators.whole import fitted_or_not
 from .linear.condition_arguments import OfFeatures
 from .metrics import evaluate
-from .selection.scoring import DEFAULT_SCORING, scorer
 from .progress import IterationTable
+from .selection.scoring import DEFAULT_SCORING, scorer
 
 __all__ = ["ClusterError", "ClusterIteration", "DaskRankSVM"]
 
@@ -49,7 +49,7 @@ class ClusterRanker(LinearRanker):
         client = self.client
         if client is None:
             try:
-                client = default_client()
+                client = default_client()  # type: ignore[no-untyped-call]
             except ValueError:
                 raise ValueError(
                     f"{type(self).__name__} needs a cluster: give client=, or start one by "
@@ -109,9 +109,7 @@ class ClusterRanker(LinearRanker):
         check_is_fitted(self, "weights_")
         return predicted(self.to_local(), X) if is_dask_collection(X) else super().predict(X)
 
-    def score(
-        self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None
-    ) -> float:
+    def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> float:
         """Pairwise accuracy on the cluster, pooled, ties one half: see `pairwise_accuracy`.
 
         Parameters
@@ -123,6 +121,7 @@ class ClusterRanker(LinearRanker):
         -------
         float
         """
+
         def accuracy(y: Any, scores: Any, ids: Any, weight: Any) -> float:
             return scorer(DEFAULT_SCORING, y, ids, weight)(scores)
 
@@ -146,6 +145,7 @@ class ClusterRanker(LinearRanker):
         -------
         Evaluation
         """
+
         def measure(y: Any, scores: Any, ids: Any, weight: Any) -> Any:
             given = {} if metrics is None else {"metrics": metrics}
             return evaluate(y, scores, ids, **given, **options)

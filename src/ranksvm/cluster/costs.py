@@ -32,7 +32,7 @@ from ..linear.costs import (
 from .sums import depth_of
 
 ROUND = 5e7  # nanoseconds: a latency for each level of the tree
-TASK = 1e6
+TASK, TRIALS = 1e6, 3
 BYTE = 10.0  # of what is sent, at 100 MB/s
 
 
@@ -87,6 +87,11 @@ class ClusterCosts(Costs):
     def evaluation(self) -> float:
         """A step once its direction is known."""
         return super().evaluation / self.n_partitions + self._round(self.d)
+
+    @property
+    def plane(self) -> float:
+        """A cutting plane, with a line search of a few trials."""
+        return TRIALS * self.evaluation
 
     def newton(self, n_steps: float, kinks: bool) -> float:
         """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""

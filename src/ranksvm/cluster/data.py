@@ -11,13 +11,16 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
+from ..linear.offsets import column_offsets
 from .costs import ClusterCosts
 from .driver import Driver
 from .partition import partition_of, shared_of, shared_part
 from .rounds import ClusterGroups, ClusterPreferences, Rounds
 from .rows import Survey, selected, survey, together
+from .steps import some_rows
 from .torn import Plan, plan_of
 
+Vector = NDArray[np.float64]
 Folds: TypeAlias = list[NDArray[np.int64]]
 
 
@@ -99,12 +102,23 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     is_weighted = any(of_part.is_weighted for of_part in surveys)
     preferences = ClusterPreferences(groups, is_weighted)
     rounds = Rounds(driver, preferences, plan.has_shared)
-    costs = ClusterCosts.of_queries(
-        plan.sizes, n_features, n_stored, len(surveys), plan.has_shared
-    )
+    if plan.has_shared:
+        rounds = replace(rounds, offset=_common_offset(rounds))
+    costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, len(surveys), plan.has_shared)
     return ClusterData(
         rounds, n_features, n_stored, groups.n_queries, plan.n_moved, surveys[0].names, costs
     )
+
+
+def _common_offset(rounds: Rounds) -> Vector:
+    """Return what all partitions take off the columns that lie far from zero."""
+    driver = rounds.driver
+    driver.n_rounds += 1
+    found = driver.together(lambda: driver.map("offset", some_rows, rounds.partitions))
+    samples, common = zip(*found, strict=True)
+    offset = column_offsets(np.concatenate(samples))
+    n_features = samples[0].shape[1]
+    return np.zeros(n_features) if offset is None else offset * np.min(common, axis=0)
 
 
 def _require_alike(surveys: Sequence[Survey]) -> None:

@@ -9,8 +9,8 @@ back, because somebody restarted it, the driver asks for again, from the sources
 from __future__ import annotations
 
 import time
-from concurrent.futures import CancelledError
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -22,6 +22,7 @@ from ..threads import one_blas_thread
 from .sums import FAN, Total, added
 
 Step: TypeAlias = Callable[..., Any]
+Pending: TypeAlias = "Future[Any]"
 
 PATIENCE = 30.0  # seconds without a worker, or without the scheduler
 LOOK = 2.0  # how often to look whether they are there
@@ -55,7 +56,7 @@ class Driver:
         self.n_rounds = 0
         self._name = uuid4().hex[:8]
         self._make: Callable[[], Sequence[Any]] | None = None
-        self._held: list[Future] = []
+        self._held: list[Pending] = []
         self._n_tasks = 0
 
     def hold(self, make: Callable[[], Sequence[Any]]) -> None:
@@ -73,21 +74,22 @@ class Driver:
         self._held, self._make = [], None
 
     @property
-    def held(self) -> list[Future]:
+    def held(self) -> list[Pending]:
         """The futures of what is held."""
         return self._held
 
-    def _futures(self) -> list[Future]:
+    def _futures(self) -> list[Pending]:
         assert self._make is not None
-        futures: list[Future] = self.client.compute(list(self._make()))
+        made = list(self._make())
+        futures: list[Pending] = self.client.compute(made)  # type: ignore[no-untyped-call]
         return futures
 
-    def round(self, name: str, submit: Callable[[], list[Future]]) -> Total:
+    def round(self, name: str, submit: Callable[[], list[Pending]]) -> Total:
         """Add up what the futures bring that `submit` asks for; its name is shown by Dask."""
         self.n_rounds += 1
         return Total(self.result(lambda: self._sum(name, submit())))
 
-    def result(self, submit: Callable[[], Future]) -> Any:
+    def result(self, submit: Callable[[], Pending]) -> Any:
         """Return what a future brings, asked for again if partitions are lost."""
         for attempt in range(MOST_REPEATS):
             try:
@@ -97,11 +99,13 @@ class Driver:
                 self._restore(error)
         raise AssertionError
 
-    def map(self, name: str, step: Step, *of_each: Sequence[Any], **arguments: Any) -> list[Future]:
+    def map(
+        self, name: str, step: Step, *of_each: Sequence[Any], **arguments: Any
+    ) -> list[Pending]:
         """Ask for a step of each, by a name that Dask shows."""
         self._n_tasks += 1
         keys = [f"{name}-{self._name}-{self._n_tasks}-{k}" for k in range(len(of_each[0]))]
-        futures: list[Future] = self.client.map(
+        futures: list[Pending] = self.client.map(
             in_one_thread, [step] * len(keys), *of_each, key=keys, pure=False, **arguments
         )
         return futures
@@ -109,13 +113,13 @@ class Driver:
     def gather(self, name: str, step: Step, *of_each: Sequence[Any]) -> list[Any]:
         """Return what a step brings of each of what is held."""
         self.n_rounds += 1
-        return list(
-            self.result(
-                lambda: self.map(name, _all, [self.map(name, step, self._held, *of_each)])[0]
-            )
-        )
+        return self.together(lambda: self.map(name, step, self._held, *of_each))
 
-    def _sum(self, name: str, futures: list[Future]) -> Future:
+    def together(self, submit: Callable[[], list[Pending]]) -> list[Any]:
+        """Return what futures bring."""
+        return list(self.result(lambda: self.map("gather", _all, [submit()])[0]))
+
+    def _sum(self, name: str, futures: list[Pending]) -> Pending:
         while len(futures) > 1:
             groups = [futures[k : k + FAN] for k in range(0, len(futures), FAN)]
             futures = self.map(f"add-{name}", added, groups)
@@ -134,7 +138,7 @@ class Driver:
                 "that can be computed from files"
             ) from None
 
-    def _wait(self, futures: list[Future]) -> list[Any]:
+    def _wait(self, futures: list[Pending]) -> list[Any]:
         """Wait for futures; return the result of one, or that all are there.
 
         Raises
@@ -175,7 +179,8 @@ class Driver:
         if scheduler_only:
             return ""
         try:
-            workers = self.client.sync(self.client.scheduler.ncores, callback_timeout=10)
+            scheduler: Any = self.client.scheduler
+            workers = self.client.sync(scheduler.ncores, callback_timeout=10)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError):
             return "the scheduler has not answered"
         return "" if workers else "no worker has been there"
@@ -191,10 +196,10 @@ def _all(results: list[Any]) -> list[Any]:
     return results
 
 
-def _is_done(future: Future) -> bool:
+def _is_done(future: Pending) -> bool:
     """Wait a little; say whether a future has come to an end, be it a bad one."""
     try:
-        future.exception(timeout=LOOK)
+        future.exception(timeout=LOOK)  # type: ignore[no-untyped-call]
     except TimeoutError:
         return False
     except CancelledError:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.design_matrix import DesignMatrix
 from .driver import Driver
+from .partition import matrix_of
 from .rows import Rows
 
 Vector = NDArray[np.float64]
@@ -38,9 +38,7 @@ def _series_of(frame: Any, model: Any) -> Any:
     return pd.Series(_scores_of(frame, model), index=frame.index, dtype=np.float64)
 
 
-def measured(
-    driver: Driver, sources: Any, w: Vector, measure: Callable[..., Any]
-) -> Any:
+def measured(driver: Driver, sources: Any, w: Vector, measure: Callable[..., Any]) -> Any:
     """Return a measure of labels, scores, query ids and weights, which meet in one place."""
     driver.hold(lambda: sources)
     found = driver.gather("score", _labelled_scores, [w] * len(sources))
@@ -48,7 +46,7 @@ def measured(
 
 
 def _labelled_scores(rows: Rows, w: Vector) -> tuple[Vector, Vector, Any, Any]:
-    scores = DesignMatrix.from_array(rows.X, rows.X.shape[1]).dot(w)
+    scores = matrix_of(rows.X).dot(w)
     return rows.y, scores, rows.ids, rows.sample_weight
 
 

@@ -107,17 +107,20 @@ class Partition(Labelled):
         """Number of queries that are whole here."""
         return self.preferences.groups.n_queries - (self.shared is not None)
 
-    def matrix(self, is_centered: bool) -> DesignMatrix:
-        """View X, with columns that lie far from zero brought near it where queries are whole."""
+    def matrix(self, offset: Vector | None) -> DesignMatrix:
+        """View X, with columns that lie far from zero brought near it.
+
+        By an offset that all partitions share, where queries do; else each by its own.
+        """
         if self._matrix is None:
-            X = self.X
-            if isinstance(X, np.ndarray):
-                matrix = DesignMatrix.from_array(X)
-            else:
-                everything = X.shape[1]  # a column for each feature, in every partition
-                matrix = DesignMatrix.from_csr(X.indptr, X.indices, X.data, everything, everything)
-            self._matrix = matrix.centered() if is_centered else matrix
+            matrix = matrix_of(self.X)
+            self._matrix = matrix.centered() if offset is None else matrix.less(offset)
         return self._matrix
+
+
+def matrix_of(X: Any) -> DesignMatrix:
+    """View X, with a column for each feature in every partition."""
+    return DesignMatrix.from_array(X, X.shape[1])
 
 
 class SharedPart(NamedTuple):
@@ -177,7 +180,8 @@ def _folds_without(
         return None
     numbers = np.where(is_shared, groups.n_queries, groups.numbers)
     within = QueryGroups.from_qid(numbers, len(numbers))
-    return np.append(folds, -1)[numbers[within.first_rows]]
+    of_queries: NDArray[np.int64] = np.append(folds, -1)[numbers[within.first_rows]]
+    return of_queries
 
 
 def shared_part(rows: Rows, shared: NDArray[np.bool_]) -> SharedPart:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from distributed import Future
 from numpy.typing import NDArray
 
 from . import steps
-from .driver import Driver
+from .driver import Driver, Pending
 from .formula import Formula, Precision, Recipe
 from .sums import Total, depth_of
 
@@ -55,25 +54,29 @@ class Rounds:
     preferences : ClusterPreferences
     has_shared : bool
     recipe : Recipe or None
+    offset : ndarray of shape (n_features,), or None
+        What all partitions take off the columns, where they share queries; else each decides.
+    passes : Passes or None
     """
 
     driver: Driver
     preferences: ClusterPreferences
     has_shared: bool
     recipe: Recipe | None = None
+    offset: Vector | None = None
     passes: Passes | None = None
 
-    def with_recipe(self, recipe: Recipe) -> Rounds:
+    def with_recipe(self, recipe: Recipe | None) -> Rounds:
         """Return rounds over the pairs of a recipe, and a count of passes of their own."""
         return replace(self, recipe=recipe, passes=self.passes or Passes())
 
     @property
-    def partitions(self) -> list[Future]:
+    def partitions(self) -> list[Pending]:
         """The futures of the partitions."""
         return self.driver.held[:-1] if self.has_shared else self.driver.held
 
     @property
-    def shared(self) -> list[Future]:
+    def shared(self) -> list[Pending]:
         """That of the shared queries, if there are any."""
         return self.driver.held[-1:] if self.has_shared else []
 
@@ -85,7 +88,7 @@ class Rounds:
     def counts(self) -> Total:
         """Count rows, pairs and queries."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             return self.driver.map("count", steps.counts, self.driver.held, recipe=self.recipe)
 
         return self.driver.round("count", submit)
@@ -93,8 +96,8 @@ class Rounds:
     def columns(self) -> Total:
         """Add up squares and scatter of the columns."""
 
-        def submit() -> list[Future]:
-            return self.driver.map("scale", steps.columns, self.partitions, **self._centered)
+        def submit() -> list[Pending]:
+            return self.driver.map("scale", steps.columns, self.partitions, offset=self.offset)
 
         self._read(1)
         return self.driver.round("scale", submit)
@@ -102,7 +105,7 @@ class Rounds:
     def loss(self, formula: Formula, w: Vector, precision: Precision | None) -> Total:
         """Evaluate the loss, with its gradient by the weights, and for a precision the Hessian."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, more = self._shared(
                 "loss", (steps.sent_scores, steps.shared_loss), formula, w, w=w
             )
@@ -116,7 +119,7 @@ class Rounds:
     def hessian(self, formula: Formula, w: Vector, precision: Precision) -> NDArray[np.float64]:
         """Form the Hessian, in units of the curvature."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             arguments = {"w": w, "precision": precision}
             return self._map("hessian", steps.hessian, formula, [], arguments)
 
@@ -126,7 +129,7 @@ class Rounds:
     def product(self, formula: Formula, w: Vector, p: Vector) -> Vector:
         """Multiply a direction by the Hessian, in units of the curvature."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, _ = self._shared(
                 "product", (steps.sent_pair, steps.shared_product), formula, w, w=w, p=p
             )
@@ -138,7 +141,7 @@ class Rounds:
     def diagonal(self, formula: Formula, w: Vector) -> Vector:
         """Return the sum over rows of squares times the diagonal, in the same units."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             backs, _ = self._shared(
                 "diagonal", (steps.sent_scores, steps.shared_diagonal), formula, w, w=w
             )
@@ -150,7 +153,7 @@ class Rounds:
     def upper(self, formula: Formula, w: Vector) -> float:
         """Return the loss from fresh scores, and not less than it is."""
 
-        def submit() -> list[Future]:
+        def submit() -> list[Pending]:
             futures = self._map("confirm", steps.upper, formula, [], {"w": w})
             if not self.has_shared:
                 return futures
@@ -161,20 +164,15 @@ class Rounds:
         total = self.driver.round("confirm", submit)
         return total.sum("value") + total.sum("rounding")
 
-    @property
-    def _centered(self) -> dict[str, Any]:
-        """Columns are brought near zero where all queries are whole."""
-        return {"is_centered": not self.has_shared}
-
     def _map(
         self,
         name: str,
         step: Callable[..., Any],
         formula: Formula,
-        backs: Sequence[Future],
+        backs: Sequence[Pending],
         arguments: dict[str, Any],
-    ) -> list[Future]:
-        arguments = {**self._centered, "recipe": self.recipe, "formula": formula, **arguments}
+    ) -> list[Pending]:
+        arguments = {"offset": self.offset, "recipe": self.recipe, "formula": formula, **arguments}
         if not backs:
             return self.driver.map(name, step, self.partitions, **arguments)
         return self.driver.map(name, step, self.partitions, backs, **arguments)
@@ -186,7 +184,7 @@ class Rounds:
         formula: Formula,
         at: Vector,
         **arguments: Vector,
-    ) -> tuple[list[Future], list[Future]]:
+    ) -> tuple[list[Pending], list[Pending]]:
         """Ask for a sweep over shared queries; return what goes back, and what is added."""
         if not self.has_shared:
             return [], []
@@ -196,17 +194,17 @@ class Rounds:
         backs = self.driver.map(name, steps.back_of, swept, range(len(sent)))
         return backs, self.driver.map(name, steps.part_of, swept[:1])
 
-    def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Future]:
-        return self.driver.map(name, send, self.partitions, **self._centered, **arguments)
+    def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Pending]:
+        return self.driver.map(name, send, self.partitions, offset=self.offset, **arguments)
 
     def _sweep(
         self,
         name: str,
         sweep: Callable[..., Any],
         formula: Formula,
-        sent: list[Future],
+        sent: list[Pending],
         **arguments: Vector,
-    ) -> list[Future]:
+    ) -> list[Pending]:
         arguments_of_all = {"recipe": self.recipe, "formula": formula, **arguments}
         return self.driver.map(name, sweep, self.shared, [sent], **arguments_of_all)
 

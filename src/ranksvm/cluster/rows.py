@@ -16,6 +16,8 @@ from ..pairs.weights import nonnegative_weights
 
 Vector = NDArray[np.float64]
 
+BY_ROW = ("X", "y", "ids", "sample_weight", "query_weight")
+
 
 class Rows(NamedTuple):
     """The rows of a partition.
@@ -41,8 +43,11 @@ class Rows(NamedTuple):
 
     def taken(self, places: NDArray[np.intp]) -> Rows:
         """Copy some rows, in this order."""
-        parts = (self.X, self.y, self.ids, self.sample_weight, self.query_weight)
-        return Rows(*(None if part is None else part[places] for part in parts), self.names)
+        return self._replace(**{name: _taken(getattr(self, name), places) for name in BY_ROW})
+
+
+def _taken(values: Any, places: NDArray[np.intp]) -> Any:
+    return None if values is None else values[places]
 
 
 class Survey(NamedTuple):
@@ -152,17 +157,17 @@ def together(*parts: Rows) -> Rows:
     some = [part for part in parts if len(part.y)] or list(parts[:1])
     if len(some) == 1:
         return some[0]
-    columns = zip(*(part[:-1] for part in some), strict=True)
     n_rows = [len(part.y) for part in some]
-    return Rows(*(_joined(values, n_rows) for values in columns), some[0].names)
+    columns = {name: [getattr(part, name) for part in some] for name in BY_ROW}
+    return some[0]._replace(**{name: _joined(parts, n_rows) for name, parts in columns.items()})
 
 
-def _joined(values: tuple[Any, ...], n_rows: list[int]) -> Any:
+def _joined(values: list[Any], n_rows: list[int]) -> Any:
     if all(part is None for part in values):
         return None
     if any(part is None for part in values):  # weights that only some files have
         pairs = zip(values, n_rows, strict=True)
-        values = tuple(np.ones(n) if part is None else part for part, n in pairs)
+        values = [np.ones(n) if part is None else part for part, n in pairs]
     if hasattr(values[0], "tocsr"):
         from scipy.sparse import vstack
 

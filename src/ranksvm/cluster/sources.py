@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from dask import is_dask_collection
+from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from ..jobs.data import Reading, read_data
@@ -44,9 +44,7 @@ def sources_of(
     parts = partitions_of(X, "X")
     if y is None:
         raise ValueError("fit needs labels y, as a dask array or series partitioned as X is")
-    aligned = {
-        name: aligned_with(X, len(parts), value, name) for name, value in of_rows.items()
-    }
+    aligned = {name: aligned_with(X, len(parts), value, name) for name, value in of_rows.items()}
     if isinstance(qid, str):
         aligned["qid"] = [qid] * len(parts)
     else:

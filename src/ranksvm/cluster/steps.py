@@ -20,7 +20,7 @@ from ..pairs.given import AnyPreferences
 from ..pairs.losses import LossEvaluation, SmoothEvaluation
 from ..pairs.rounding import ROUNDING, relative_rounding
 from .formula import Formula, Precision, Recipe, weights_of_queries
-from .partition import At, Labelled, Partition, Shared
+from .partition import At, Labelled, Partition, Shared, matrix_of
 from .sums import Numbers, Part
 
 Vector = NDArray[np.float64]
@@ -65,9 +65,14 @@ def _n_rows(labelled: Labelled, weighed: AnyPreferences) -> float:
     return float(np.delete(rows, labelled.shared).sum())
 
 
-def columns(partition: Partition, is_centered: bool) -> Part:
+def some_rows(partition: Partition) -> tuple[Vector, Vector]:
+    """Return some rows, and which columns can be shifted, for an offset of all partitions."""
+    return matrix_of(partition.X).some_rows()
+
+
+def columns(partition: Partition, offset: Vector | None) -> Part:
     """Add up what scales follow from: squares of the columns, and their scatter around the mean."""
-    X = partition.matrix(is_centered)
+    X = partition.matrix(offset)
     n = X.shape[0]
     mean, square = X.column_sums()
     scatter = np.maximum(square - n * mean**2, 0.0)
@@ -81,14 +86,14 @@ def loss(
     partition: Partition,
     back: Back | None = None,
     *,
-    is_centered: bool,
+    offset: Vector | None,
     recipe: Recipe,
     formula: Formula,
     w: Vector,
     precision: Precision | None,
 ) -> Part:
     """Evaluate the loss at weights, with its gradient by these, and for a precision the Hessian."""
-    X = partition.matrix(is_centered)
+    X = partition.matrix(offset)
     formulated = formula.loss(partition.pairs(recipe))
     step = None
     if back is None:
@@ -113,30 +118,30 @@ def loss(
 def hessian(
     partition: Partition,
     *,
-    is_centered: bool,
+    offset: Vector | None,
     recipe: Recipe,
     formula: Formula,
     w: Vector,
     precision: Precision,
 ) -> Part:
     """Form the Hessian alone, in units of its curvature."""
-    there = _there(partition, is_centered, recipe, formula, w)
-    return Part([], {"hessian": _hessian(partition.matrix(is_centered), there, precision)})
+    there = _there(partition, offset, recipe, formula, w)
+    return Part([], {"hessian": _hessian(partition.matrix(offset), there, precision)})
 
 
 def product(
     partition: Partition,
     back: Back | None = None,
     *,
-    is_centered: bool,
+    offset: Vector | None,
     recipe: Recipe,
     formula: Formula,
     w: Vector,
     p: Vector,
 ) -> Part:
     """Multiply a direction by the Hessian, in units of its curvature."""
-    X = partition.matrix(is_centered)
-    there = _there(partition, is_centered, recipe, formula, w)
+    X = partition.matrix(offset)
+    there = _there(partition, offset, recipe, formula, w)
     moved = there.sweep.laplacian(X.dot(p), n_threads=1)
     return Part([], {"product": X.t_dot(_with_shared(partition, moved, back))})
 
@@ -145,14 +150,14 @@ def diagonal(
     partition: Partition,
     back: Back | None = None,
     *,
-    is_centered: bool,
+    offset: Vector | None,
     recipe: Recipe,
     formula: Formula,
     w: Vector,
 ) -> Part:
     """Return ``(X * X)' degree``, in units of the curvature."""
-    X = partition.matrix(is_centered)
-    there = _there(partition, is_centered, recipe, formula, w)
+    X = partition.matrix(offset)
+    there = _there(partition, offset, recipe, formula, w)
     degree = _with_shared(partition, there.sweep.degree(), back)
     _, squares = X.t_dot_squares(there.gradient, degree)
     return Part([], {"squares": squares})
@@ -161,13 +166,13 @@ def diagonal(
 def upper(
     partition: Partition,
     *,
-    is_centered: bool,
+    offset: Vector | None,
     recipe: Recipe,
     formula: Formula,
     w: Vector,
 ) -> Part:
     """Evaluate the loss from fresh scores, and not below what it is: rounding is added."""
-    scores, bounds = partition.matrix(is_centered).dot_within(w)
+    scores, bounds = partition.matrix(offset).dot_within(w)
     return _upper(partition, recipe, formula, scores, float(bounds.max(initial=0.0)))
 
 
@@ -178,24 +183,22 @@ def _upper(
     return Part([{"value": there.value, "rounding": there.rounding}], {})
 
 
-def sent_scores(partition: Partition, *, is_centered: bool, w: Vector) -> Vector:
+def sent_scores(partition: Partition, *, offset: Vector | None, w: Vector) -> Vector:
     """Return the scores of the rows of shared queries."""
-    return _of_shared(partition, partition.matrix(is_centered).dot(w))
+    return _of_shared(partition, partition.matrix(offset).dot(w))
 
 
-def sent_bounds(
-    partition: Partition, *, is_centered: bool, w: Vector
-) -> tuple[Vector, float]:
+def sent_bounds(partition: Partition, *, offset: Vector | None, w: Vector) -> tuple[Vector, float]:
     """Return these, and how exactly they are known."""
-    scores, bounds = partition.matrix(is_centered).dot_within(w)
+    scores, bounds = partition.matrix(offset).dot_within(w)
     return _of_shared(partition, scores), float(bounds.max(initial=0.0))
 
 
 def sent_pair(
-    partition: Partition, *, is_centered: bool, w: Vector, p: Vector
+    partition: Partition, *, offset: Vector | None, w: Vector, p: Vector
 ) -> tuple[Vector, Vector]:
     """Return the scores for weights, and for a direction."""
-    X = partition.matrix(is_centered)
+    X = partition.matrix(offset)
     return _of_shared(partition, X.dot(w)), _of_shared(partition, X.dot(p))
 
 
@@ -255,13 +258,13 @@ def _at(recipe: Recipe, formula: Formula, w: Vector) -> At:
 
 
 def _there(
-    partition: Partition, is_centered: bool, recipe: Recipe, formula: Formula, w: Vector
+    partition: Partition, offset: Vector | None, recipe: Recipe, formula: Formula, w: Vector
 ) -> SmoothEvaluation:
     """Return the loss at weights, as it was kept, or evaluated again."""
     at = _at(recipe, formula, w)
     there = partition.evaluation(at)
     if there is None:
-        scores = partition.matrix(is_centered).dot(w)
+        scores = partition.matrix(offset).dot(w)
         there = formula.loss(partition.pairs(recipe)).evaluate(scores)
         partition.keep(at, there)
     assert isinstance(there, SmoothEvaluation)
@@ -279,9 +282,7 @@ def _shared_there(
     return there
 
 
-def _hessian(
-    X: DesignMatrix, there: SmoothEvaluation, precision: Precision
-) -> NDArray[np.float64]:
+def _hessian(X: DesignMatrix, there: SmoothEvaluation, precision: Precision) -> NDArray[np.float64]:
     shift, _ = X.standardization()
     return X.hessian(there, shift, precision.scale, precision.dtype) / there.curvature
 

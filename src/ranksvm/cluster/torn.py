@@ -1,8 +1,8 @@
 """Queries whose rows lie in several partitions: found by their sizes, and brought together.
 
-A query that has more rows than partitions have on average is shared: its rows stay where they are,
-and their scores meet in one place. All other torn queries move, each to the partition that holds
-most of its rows; of several, they are taken in turn.
+A query that has more rows than partitions have on average, and not just a few, is shared: its rows
+stay where they are, and their scores meet in one place. All other torn queries move, each to the
+partition that holds most of its rows; of several, they are taken in turn.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from ..pairs.queries import QueryGroups
 from .rows import Survey
 
 Indices = NDArray[np.int64]
+
+LEAST_SHARED = 1 << 12  # rows
 
 
 class Plan(NamedTuple):
@@ -47,9 +49,7 @@ class Plan(NamedTuple):
     def sources_of(self, partition: int) -> list[int]:
         """Return the partitions from which rows come to one, itself always among them."""
         return [
-            k
-            for k, to in enumerate(self.destinations)
-            if k == partition or (to == partition).any()
+            k for k, to in enumerate(self.destinations) if k == partition or (to == partition).any()
         ]
 
     def is_left(self, partition: int) -> bool:
@@ -65,15 +65,13 @@ def plan_of(surveys: Sequence[Survey]) -> Plan:
     number = QueryGroups.from_qid(_joined([survey.ids for survey in surveys]), len(owner)).numbers
     total = np.bincount(number, sizes).astype(np.int64)
     is_torn = np.bincount(number) > 1
-    is_shared = is_torn & (total * n_partitions > sizes.sum())
+    is_shared = is_torn & (total * n_partitions > sizes.sum()) & (total >= LEAST_SHARED)
     home = _homes(number, owner, sizes, n_partitions)
     stays = is_shared[number] | ~is_torn[number]
     destination = np.where(stays, owner, home[number])
     n_moved = int(sizes[destination != owner].sum())
     cuts = np.cumsum([len(survey.ids) for survey in surveys])[:-1]
-    return Plan(
-        np.split(destination, cuts), np.split(is_shared[number], cuts), total, n_moved
-    )
+    return Plan(np.split(destination, cuts), np.split(is_shared[number], cuts), total, n_moved)
 
 
 def _homes(number: Indices, owner: Indices, sizes: Indices, n_partitions: int) -> Indices:

@@ -70,7 +70,7 @@ def make_problem(data: ClusterData, parameters: Parameters, **of_folds: Any) -> 
 
 
 def _weighted(pairs: ClusterPairs, parameters: Parameters) -> tuple[ClusterPairs, float]:
-    """Return the pairs of a loss, and its weight c; see `ranksvm.linear.training.weighted_pairs`."""
+    """Return the pairs of a loss, and its weight c, as `weighted_pairs` of the host does."""
     require_some(pairs.n_pairs, pairs.groups.n_samples)
     C, N = float(parameters.C), pairs.n_pairs
     if parameters.normalize is None:
@@ -111,6 +111,7 @@ class RoundCounter:
         self._n_rounds: list[int] = []
 
     def __call__(self, line: Iteration) -> object:
+        """Count those before a line."""
         self._n_rounds.append(self._driver.n_rounds)
         return None if self._callback is None else self._callback(line)
 

@@ -163,6 +163,16 @@ or float64
             return self
         return self._seen(products)
 
+    def some_rows(self) -> tuple[Vector, Vector]:
+        """Return some rows, dense, and 1 for columns that can be shifted; of stored rows."""
+        assert isinstance(self._products, Stored)
+        return self._products.sample(), self._products.common_columns
+
+    def less(self, offset: Vector) -> DesignMatrix:
+        """View X less an offset of each column, where rows of other matrices have the same."""
+        assert isinstance(self._products, Stored)
+        return self._seen(self._products.less(offset))
+
     def _seen(self, products: Products) -> DesignMatrix:
         return self._shared_with(DesignMatrix(products, self.shape, self.n_stored, self.columns))
 

@@ -251,9 +251,7 @@ def choose_solver(
     )
 
 
-def _conditional(
-    X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool
-) -> SolverChoice:
+def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool) -> SolverChoice:
     """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
 
     The first where a sample serves, or where its steps cost less than the products that are

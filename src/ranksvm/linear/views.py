@@ -125,15 +125,25 @@ class Stored:
         rows = sampled_rows(self._shape[0])
         offset = None
         if self._offset is None and len(self._core.common_columns(rows)):
-            offset = column_offsets(self._sample(rows))
+            offset = column_offsets(self.sample())
         if offset is None:
             return self
-        everywhere = np.zeros_like(offset)
+        return self.less(self.common_columns * offset)
+
+    @property
+    def common_columns(self) -> Vector:
+        """1 for columns of which every row stores a value, which alone can be shifted; else 0."""
+        everywhere = np.zeros(self._shape[1])
         everywhere[self._core.common_columns()] = 1.0
-        offset *= everywhere
+        return everywhere
+
+    def less(self, offset: Vector) -> Products:
+        """View X less an offset of each column."""
         return Stored(self._core, self._shape, offset) if offset.any() else self
 
-    def _sample(self, rows: NDArray[np.int64]) -> Vector:
+    def sample(self) -> Vector:
+        """Copy some rows, spread evenly, dense, in double precision."""
+        rows = sampled_rows(self._shape[0])
         d = self._shape[1]
         block = Block(0, len(rows), rows, 0, d, np.zeros(d), np.ones(d))
         return self._core.gather64(*block)

@@ -1,0 +1,145 @@
+"""Workers that die, stop, leave and come, and what cannot be gone on from."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dask.array as da
+import distributed
+import numpy as np
+import pytest
+
+from ranksvm.cluster import driver as driver_module
+from ranksvm.cluster.driver import Driver
+from ranksvm.dask import ClusterError, DaskRankSVM
+
+RNG = np.random.default_rng(5)
+N, D = 400, 6
+X = RNG.normal(size=(N, D))
+Y = (X[:, 0] + RNG.normal(size=N)).round()
+QID = np.repeat(np.arange(N // 20), 20)
+
+
+def collections(k=4):
+    chunks = N // k
+    return da.from_array(X, chunks=(chunks, D)), *(da.from_array(v, chunks) for v in (Y, QID))
+
+
+@pytest.fixture
+def at_round(monkeypatch):
+    """A function that lets something happen once the tasks of a round are on their way."""
+
+    def happen(number, event):
+        plain, seen = Driver.round, []
+
+        def round_(self, name, submit):
+            def submitted():
+                futures = submit()
+                seen.append(name)
+                if len(seen) == number:
+                    event()
+                return futures
+
+            return plain(self, name, submitted)
+
+        monkeypatch.setattr(Driver, "round", round_)
+
+    return happen
+
+
+def two_workers(client):
+    """Wait for two workers; where a nanny does not bring one back, start another."""
+    try:
+        client.wait_for_workers(2, timeout=15)
+    except TimeoutError:
+        client.cluster.scale(len(client.cluster.workers) + 1)
+        client.wait_for_workers(2, timeout=60)
+
+
+def kill_one(client):
+    pid = next(iter(client.run(os.getpid).values()))
+    os.kill(pid, signal.SIGKILL)
+
+
+def bits(model):
+    return model.coef_.tobytes(), model.objective_, model.dual_gap_
+
+
+@pytest.fixture(scope="module")
+def undisturbed(client):
+    return bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections()))
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 5, 6])
+def test_a_killed_worker_costs_no_bit(client, at_round, undisturbed, number):
+    two_workers(client)
+    at_round(number, lambda: kill_one(client))
+    assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
+
+
+def test_a_restart_costs_no_bit(client, at_round, undisturbed):
+    at_round(3, lambda: client.restart(wait_for_workers=False))
+    assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
+
+
+def test_a_worker_that_stops_for_a_while_is_waited_for(client, at_round, undisturbed):
+    two_workers(client)
+    pid = next(iter(client.run(os.getpid).values()))
+
+    def stop():
+        os.kill(pid, signal.SIGSTOP)
+        threading.Timer(2.0, os.kill, (pid, signal.SIGCONT)).start()
+
+    at_round(3, stop)
+    assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
+
+
+def test_what_cannot_be_computed_again_is_told(client, at_round):
+    two_workers(client)
+    persisted = client.persist(list(collections()))
+    distributed.wait(persisted)
+    at_round(3, lambda: client.restart(wait_for_workers=False))
+    with pytest.raises(ClusterError, match="a partition was lost that cannot be computed again"):
+        DaskRankSVM(client=client).fit(*persisted)
+
+
+def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):
+    monkeypatch.setattr(driver_module, "PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        at_round(2, lambda: cluster.scale(3))
+        assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
+        at_round(2, lambda: cluster.scale(0))
+        with pytest.raises(ClusterError, match="no worker has been there for 1 seconds"):
+            DaskRankSVM(client=client).fit(*collections())
+
+
+def test_a_dead_scheduler_is_told(at_round, monkeypatch, tmp_path):
+    monkeypatch.setattr(driver_module, "PATIENCE", 1.0)
+    where = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", where]
+    options = ["--no-dashboard", "--host", "127.0.0.1", "--port", "0"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*command, *options], **quiet) as scheduler:
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", where]
+        more = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "5"]
+        with subprocess.Popen([*worker, *more], **quiet) as process:
+            try:
+                client = distributed.Client(scheduler_file=str(where), set_as_default=False)
+                client.wait_for_workers(1)
+                at_round(2, scheduler.kill)
+                began = time.monotonic()
+                with pytest.raises(ClusterError, match="the scheduler has not answered"):
+                    DaskRankSVM(client=client).fit(*collections())
+                assert time.monotonic() - began < 60
+                client.close(timeout=1)
+            finally:
+                scheduler.kill()
+                process.kill()
