@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from ..linear.feature_names import FeatureNames
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
@@ -55,7 +53,7 @@ class CertifiedRanker(Ranker):
 
     def _facts(self) -> dict[str, Any]:
         """Return what models of every kind hold, of a training."""
-        check_is_fitted(self, "objective_")
+        self._require_fitted()
         training = {
             "objective": self.objective_,
             "dual_gap": self.dual_gap_,

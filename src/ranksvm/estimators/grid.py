@@ -68,7 +68,9 @@ def ranksvm_grid(
     pairs : array-like of shape (n_pairs, 2), optional
     pair_weights, margins : array-like of shape (n_pairs,), optional
         In place of `y`, as for `RankSVM.fit`.
-    sample_weight, query_weight : array-like of shape (n_samples,), optional
+    sample_weight : array-like of shape (n_samples,), optional
+    query_weight : array-like of shape (n_queries,) or (n_samples,), optional
+        As for `RankSVM.fit`.
     event, time : array-like of shape (n_samples,), optional
         In place of y, times of events, as for `SurvivalSVM.fit`.
     ipcw, tau : optional

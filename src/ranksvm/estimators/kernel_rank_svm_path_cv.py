@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ..errors import InputError
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import Stop
 from ..kernel.path.regularization import solve_path
@@ -167,10 +167,11 @@ class KernelRankSVMPathCV(KernelRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | str | None = None,
         *,
         group: ArrayLike | None = None,
+        pairs: None = None,
     ) -> KernelRankSVMPathCV:
         """Choose lambda and the width, and learn from labelled rows.
 
@@ -180,6 +181,8 @@ class KernelRankSVMPathCV(KernelRanker):
             Rows; for a precomputed kernel, its matrix.
         y, qid, group
             As for `RankSVM.fit`.
+        pairs : None
+            Paths are those of labels: `KernelRankSVM` takes given pairs.
 
         Returns
         -------
@@ -199,6 +202,8 @@ class KernelRankSVMPathCV(KernelRanker):
         UserWarning
             As for `RankSVMCV.fit`, or if there are too many pairs for the full graph.
         """
+        if pairs is not None:
+            raise InputError("paths are followed for labels: given pairs are for KernelRankSVM")
         with fitted_or_not(self):
             check_scoring(self.scoring)
             stop = Stop(self.lambda_min_ratio, max_memory=bytes_of(self.max_memory))
@@ -259,7 +264,7 @@ class KernelRankSVMPathCV(KernelRanker):
         -------
         KernelModel
         """
-        check_is_fitted(self, "path_")
+        self._require_fitted()
         path, support = self.path_, self.dual_coef_.nonzero()[0]
         return KernelModel(
             path.kernel,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import library_of, to_host
 from ..disk.data import PackedData
@@ -88,13 +87,13 @@ class LinearRanker(CertifiedRanker):
 
     def _features(self, X: Any) -> Any:
         if isinstance(X, PackedData):
-            check_is_fitted(self, "n_queries_")
+            self._require_fitted()
             return check_packed(self, X, reset=False)
         if library_of(X) is None:
             return super()._features(X)
         from .device_rows import check_rows
 
-        check_is_fitted(self, "n_queries_")
+        self._require_fitted()
         return check_rows(self, X, reset=False)
 
     def _facts(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import to_host
 from ..disk.data import PackedData
@@ -56,7 +55,7 @@ class PairRanker(Ranker):
         UserWarning
             If there are labels without query ids, though the model was trained on several queries.
         """
-        check_is_fitted(self, "n_queries_")
+        self._require_fitted()
         given = PairArguments(pairs, pair_weights)
         if isinstance(X, PackedData) and not given.are_given:
             require_alone(X, y=y, qid=qid)

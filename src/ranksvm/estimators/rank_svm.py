@@ -287,8 +287,9 @@ default="auto"
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; a pair weighs the product of those of its rows, so that whole numbers are
             the same as repeated rows.
-        query_weight : array-like of shape (n_samples,), optional
-            Weight of the query of each row; multiplies the pairs of the query.
+        query_weight : array-like of shape (n_queries,) or (n_samples,), optional
+            Weight of each query, in the order in which they first appear, or of the query of each
+            row; multiplies the pairs of the query.
         pairs : array-like of shape (n_pairs, 2), optional
             In place of `y`, which row is preferred to which: of each pair, the rows of X of the
             winner and of the loser, counted from zero. Pairs may repeat and contradict each other.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -69,10 +70,19 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         UserWarning
             If there are no query ids, though the model was trained on several queries.
         """
-        check_is_fitted(self, "n_queries_")
+        self._require_fitted()
         ids = self._query_ids(X, qid)
         self._warn_of_one_query(ids, "score was given no qid")
         return self._score(X, y, ids, sample_weight)
+
+    def _require_fitted(self) -> None:
+        """Refuse to rank without a model, as after choosing one without training it."""
+        if not hasattr(self, "n_queries_") and hasattr(self, "cv_results_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has chosen, but not trained, a model, since "
+                "refit=False: set refit=True, or train one with best_index_ of cv_results_"
+            )
+        check_is_fitted(self, "n_queries_")
 
     def _score(self, X: Any, y: ArrayLike, ids: Any, sample_weight: ArrayLike | None) -> float:
         y, scores, ids, sample_weight = map(to_host, (y, self._scores(X, ids), ids, sample_weight))
@@ -98,7 +108,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def _features(self, X: Any) -> Any:
         """Return rows to score, checked, without the column of query ids."""
-        check_is_fitted(self, "n_queries_")
+        self._require_fitted()
         if self.qid_column_ is not None:
             X = without_column(X, self.qid_column_)
         return validate_data(self, numeric_features(to_host(X)), reset=False, **self._kinds)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernel.kernels import Kernel
 from ..kernel.path.following import PathCallback, Stop
 from ..kernel.path.regularization import RegularizationPath, solve_path
+from ..linear.parameters import require_verbosity
 from ..memory import bytes_of
 from ..progress import PathTable, WorkNotes
 from .convergence import warn_unless_converged
@@ -108,6 +109,7 @@ def regularization_path(
     >>> int(path.predict(X, 1.0).argmax())
     2
     """
+    require_verbosity(verbose)
     stop = Stop(lambda_min_ratio, lambda_min, max_events, max_support, bytes_of(max_memory))
     of_rows = Kernel(kernel, gamma, degree, coef0)
     X, y = labelled_rows(X, y)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from ..arrays.libraries import to_host
 from ..metrics import concordance_index
@@ -58,7 +57,7 @@ class SurvivalRanker(Ranker):
         UserWarning
             If there are no strata, though the model was trained on several.
         """
-        check_is_fitted(self, "n_queries_")
+        self._require_fitted()
         ids = self._query_ids(X, qid)
         self._warn_of_one_query(ids, "score was given no qid")
         survival = _survival(y, event, time)

@@ -162,8 +162,8 @@ class SurvivalSVM(SurvivalRanker, LinearTrainer):
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; a pair weighs the product of those of its rows, too, so that whole numbers
             are the same as repeated rows.
-        query_weight : array-like of shape (n_samples,), optional
-            Weight of the stratum of each row.
+        query_weight : array-like of shape (n_queries,) or (n_samples,), optional
+            Weight of each stratum, in the order in which they first appear, or of that of each row.
         event : array-like of shape (n_samples,), optional
             True, or 1, if the event has been seen; false, or 0, if the row is censored.
         time : array-like of shape (n_samples,), optional

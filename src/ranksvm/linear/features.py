@@ -38,7 +38,7 @@ def numeric_features(X: Any) -> Any:
             )
         if kind == "c":
             raise InputError("Complex data not supported: X must hold real numbers")
-        if kind == "O":
+        if kind == "O" or _is_of_texts(dtype):
             _refuse_objects(np.asarray(values, dtype=object), where)
     return X
 
@@ -69,6 +69,12 @@ def _is_temporal(dtype: Any) -> bool:
     return callable(ask) and bool(ask())
 
 
+def _is_of_texts(dtype: Any) -> bool:
+    """Ask a type of polars, of which numbers can be numerals as well."""
+    ask = getattr(dtype, "is_numeric", None)
+    return callable(ask) and not ask() and str(dtype) != "Boolean"
+
+
 def _refuse_objects(values: NDArray[Any], where: str) -> None:
     """Refuse the first object that is no number; None is one that is missing."""
     for place in np.ndindex(values.shape):
@@ -80,5 +86,5 @@ def _refuse_objects(values: NDArray[Any], where: str) -> None:
                 float(value)
         except (TypeError, ValueError, OverflowError) as error:
             at = f"row {place[0]} of {where}" if where else f"the value at {list(place)}"
-            kind = TypeError if isinstance(error, TypeError) else ValueError
+            kind = TypeError if isinstance(error, TypeError) else InputError
             raise kind(f"X must hold numbers; {at} is {reprlib.repr(value)}: {error}") from None

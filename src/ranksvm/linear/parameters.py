@@ -109,6 +109,12 @@ def require_name(name: str, value: object, names: tuple[str | None, ...]) -> Non
         raise InputError(f"{name} must be one of {', '.join(map(repr, names))}, not {value!r}")
 
 
+def require_verbosity(verbose: object) -> None:
+    """Refuse what does not say how much to tell."""
+    if not isinstance(verbose, (bool, np.bool_)):
+        require_count("verbose", verbose, 0)
+
+
 def require_count(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:

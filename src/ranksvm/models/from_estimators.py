@@ -65,10 +65,14 @@ def model_of(ranker: Any) -> Model:
     ranker = getattr(ranker, "best_estimator_", ranker)
     if hasattr(ranker, "steps"):
         return _from_pipeline(ranker)
+    if isinstance(ranker, type):
+        raise TypeError(f"{ranker.__name__} is a class: give a fitted {ranker.__name__}(...)")
+    if hasattr(ranker, "cv_results_") and not isinstance(ranker, HasModel):
+        raise TypeError(f"this {type(ranker).__name__} has no best_estimator_: set refit=True")
     if not isinstance(ranker, HasModel):
         raise TypeError(
-            f"a {type(ranker).__name__} is no model of ranksvm, nor a fitted pipeline or search of "
-            "one"
+            f"a {type(ranker).__name__} is no model of ranksvm, such as RankSVM, nor a fitted "
+            "pipeline or search of one"
         )
     return ranker.to_model()
 

@@ -72,8 +72,10 @@ class Preferences:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), optional
             All rows form one query by default.
-        sample_weight, query_weight : array-like of shape (n_samples,), optional
-            `query_weight` has the same value for all rows of a query.
+        sample_weight : array-like of shape (n_samples,), optional
+        query_weight : array-like of shape (n_queries,) or (n_samples,), optional
+            For queries in the order in which they first appear, or the same value for all rows of
+            a query.
 
         Raises
         ------

@@ -15,6 +15,12 @@ _PACKAGE = f"{__name__.partition('.')[0]}."
 USUAL_NAMES = ("qid", "query_id", "query")
 
 
+_BEHIND_A_STEP = (
+    "steps of a pipeline, such as scalers, make arrays of data frames, unless they are told by "
+    "set_output(transform='pandas') to keep columns; do so, or "
+)
+
+
 def column_names(X: Any) -> list[str]:
     """Return the columns of a data frame that are named by texts; none of what is no frame.
 
@@ -62,7 +68,7 @@ def query_column(X: Any, name: str) -> NDArray[Any]:
     found = f"its columns are {', '.join(names[:8])}" if names else f"it is a {type(X).__name__}"
     raise InputError(
         f"qid={name!r} names a column of a data frame, but X has no such column ({found}); "
-        "give ids as an array by fit(X, y, qid=ids)"
+        f"{'' if names else _BEHIND_A_STEP}give ids as an array by fit(X, y, qid=ids)"
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,26 @@ Scoring = Callable[..., float]
 DEFAULT_SCORING = "pairwise_accuracy_pooled"
 
 
+_WANTED = "the name of a metric, such as 'ndcg@10', or a function called as f(y, scores, qid)"
+
+
 def check_scoring(scoring: str | Scoring) -> None:
-    """Refuse what is neither a function nor the name of a metric of which more is better."""
-    if not callable(scoring) and not parse_metric(scoring).greater_is_better:
-        raise InputError(f"scoring needs a metric of which more is better, not {scoring!r}")
+    """Refuse what is neither a function of rankings nor the name of a metric to have more of."""
+    if isinstance(scoring, str):
+        if not parse_metric(scoring).greater_is_better:
+            raise InputError(f"scoring needs a metric of which more is better, not {scoring!r}")
+        return
+    if not callable(scoring):
+        raise InputError(f"scoring must be {_WANTED}, not {scoring!r}")
+    if hasattr(scoring, "_score_func"):  # made by scikit-learn's make_scorer
+        raise InputError(f"scoring must be {_WANTED}, not a scorer of scikit-learn, {scoring!r}")
+    try:
+        signature(scoring).bind("y", "scores", "qid")
+    except TypeError:
+        name = getattr(scoring, "__name__", repr(scoring))
+        raise InputError(f"scoring must be {_WANTED}, as {name} cannot be") from None
+    except ValueError:  # of what does not tell what it takes
+        return
 
 
 def scorer(
@@ -54,11 +72,17 @@ def scorer(
     check_scoring(scoring)
     weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
     if callable(scoring):
-        return lambda scores: float(scoring(y, scores, qid, **weights))
+        return lambda scores: _number(scoring(y, scores, qid, **weights))
     if scoring == DEFAULT_SCORING:
         error = pairwise_error(y, qid, **weights)
         return lambda scores: 1 - error(scores)
     return lambda scores: measure(y, scores, qid, scoring, **weights).mean[scoring]
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, Real) or (np.ndim(value) == 0 and isinstance(value, np.ndarray)):
+        return float(value)
+    raise InputError(f"scoring must return a number, not {value!r}")
 
 
 def has_pairs(y: ArrayLike, qid: ArrayLike | None, weight: Vector | None = None) -> bool:
