@@ -218,6 +218,24 @@ def test_models_of_version_1_are_read_and_written(tmp_path, name):
     assert model.feature_names == ["bm25", "größe", "clicks"]
     assert model.parameters == {"C": 2.0, "loss": "hinge"}
     assert model.training == {"status": "converged", "zero_based": False}
+    rows = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
+    distances = rows[:, None] * [1, 0.5, 4] - [[1, 0, 0], [0, 0, 0], [0, 2.5, -0.125]]
+    scores = np.exp(-0.5 * (distances**2).sum(axis=2)) @ [0.25, -1.5, 1.25]
+    np.testing.assert_allclose(model.predict(rows), scores, rtol=1e-12)
+    require_unchanged(model, tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["dense1.json", "dense1.safetensors"])
+def test_dense_models_of_version_1_are_read_and_written(tmp_path, name):
+    model = load_model(MODELS / name)
+    assert model.kernel == Kernel("polynomial", 0.5, 2, 1.0)
+    rows, vectors = np.array([[1.0, 2.0], [0.0, -3.0]]), np.array([[0.5, 0.25], [-1.0, 3.0]])
+    scores = (0.5 * rows @ vectors.T + 1) ** 2 @ [0.25, -1.5]
+    np.testing.assert_allclose(model.predict(rows), scores, rtol=1e-12)
+    require_unchanged(model, tmp_path, name)
+
+
+def require_unchanged(model, tmp_path, name):
     save_model(model, tmp_path / name)
     # Where this fails, the format has changed: give it a new version, and keep these files.
     assert (tmp_path / name).read_bytes() == (MODELS / name).read_bytes()

@@ -13,6 +13,7 @@ import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 
 from ranksvm import LinearModel, RankSVM, convert_model, load_model, save_model
 from ranksvm.files.model import is_model_file
@@ -233,6 +234,16 @@ def test_models_of_version_1_are_read_and_written(tmp_path, name):
         "n_samples": 178,
         "zero_based": False,
     }
+    require_unchanged(model, tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["occurring1.json", "occurring1.safetensors"])
+def test_models_of_version_1_with_few_features_are_read_and_written(tmp_path, name):
+    """Where most of the features occurred nowhere."""
+    model = load_model(MODELS / name)
+    assert model.n_features == 10**9
+    rows = sparse.csr_matrix(([2.0, 4.0, 8.0], ([0, 0, 1], [3, 999_999_998, 5])), (2, 10**9))
+    assert model.predict(rows).tolist() == [2.0 * 0.25 - 4.0 * 1.5, 0.0]
     require_unchanged(model, tmp_path, name)
 
 

@@ -284,7 +284,9 @@ def test_what_grows_too_much_is_refused():
 
 
 # What newer releases of scikit-learn can do besides.
-NEWER = [{"handle_missing": "zeros"}] if "handle_missing" in SplineTransformer().get_params() else []
+NEWER = (
+    [{"handle_missing": "zeros"}] if "handle_missing" in SplineTransformer().get_params() else []
+)
 
 
 @pytest.mark.parametrize(
