@@ -148,7 +148,9 @@ def _sizes(sample: Sample) -> Markup:
     told = counted(len(sizes), "query", "queries")
     description = f"From {sizes.min():,} to {sizes.max():,} rows, of {told}."
     axes = ("rows of a query", "queries")
-    return histogram("Sizes of queries", description, edges.tolist(), counts.tolist(), axes)
+    return histogram(
+        "Sizes of queries", description, edges.tolist(), counts.tolist(), axes, whole=True
+    )
 
 
 def _scales(summary: FeatureSummary) -> str:
