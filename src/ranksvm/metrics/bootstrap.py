@@ -25,7 +25,7 @@ def bootstrap_interval(
     Parameters
     ----------
     values : ndarray of shape (n_queries, n_values)
-        Rows with NaN are left out.
+        NaN is left out of the means.
     n_bootstraps : int, default=1000
         How many samples are drawn.
     confidence : float, default=0.95
@@ -34,19 +34,24 @@ def bootstrap_interval(
     Returns
     -------
     low, high : ndarray of shape (n_values,)
-        NaN where no row is left.
+        NaN where all is NaN.
     """
     generator = np.random.default_rng(random_state)
-    known = values[~np.isnan(values).any(axis=1)]
-    n = len(known)
-    if n == 0:
-        nothing = np.full(values.shape[1], np.nan)
-        return nothing, nothing
+    known = ~np.isnan(values)
+    low, high = np.full((2, values.shape[1]), np.nan)
+    defined = known.any(axis=0)
+    if not defined.any():
+        return low, high
+    known = known[:, defined]
+    filled = np.where(known, values[:, defined], 0.0)
+    n = len(values)
     size = max(1, _BLOCK // n)
-    means = [
-        generator.multinomial(n, np.full(n, 1 / n), size=min(size, n_bootstraps - done)) @ known / n
-        for done in range(0, n_bootstraps, size)
-    ]
+    means = []
+    for done in range(0, n_bootstraps, size):
+        drawn = min(size, n_bootstraps - done)
+        counts = generator.multinomial(n, np.full(n, 1 / n), size=drawn).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # samples without a known value
+            means.append(counts @ filled / (counts @ known))
     tail = 0.5 * (1 - confidence)
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
+    low[defined], high[defined] = np.nanquantile(np.concatenate(means), [tail, 1 - tail], axis=0)
     return low, high

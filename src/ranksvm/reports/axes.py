@@ -22,6 +22,8 @@ class Axis:
     start, end : float
         Where these lie.
     logarithmic : bool
+    whole : bool
+        Whether only whole numbers are named.
     """
 
     low: float
@@ -29,6 +31,7 @@ class Axis:
     start: float
     end: float
     logarithmic: bool = False
+    whole: bool = False
 
     @classmethod
     def over(
@@ -65,6 +68,7 @@ class Axis:
         raw = (self.high - self.low) / n_most
         power = 10.0 ** math.floor(math.log10(raw))
         step = next(k * power for k in _STEPS if k * power >= raw * (1 - 1e-9))
+        step = max(step, 1.0) if self.whole else step
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         digits = max(0, -math.floor(math.log10(step)))
         return [round(k * step, digits) + 0.0 for k in range(first, last + 1)]

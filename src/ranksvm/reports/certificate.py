@@ -75,9 +75,9 @@ def _facts(subject: Subject) -> list[tuple[str, Any]]:
     else:
         found.append(("Support vectors", number(len(model.dual_coef))))
     if "objective" in training:
-        found.append(("Objective", number(training["objective"], 9)))
+        found.append(("Objective", at_most(Decimal(training["objective"]), 9)))
     if "dual_gap" in training:
-        found.append(("Relative duality gap", number(training["dual_gap"], 3)))
+        found.append(("Relative duality gap", at_most(Decimal(training["dual_gap"]), 3)))
     found += [(title, number(training[key])) for key, title in _FACTS.items() if key in training]
     if subject.history:
         solvers = dict.fromkeys(line.solver for line in subject.history if line.solver)

@@ -88,10 +88,15 @@ def histogram(
     edges: Sequence[float],
     counts: Sequence[float],
     labels: tuple[str, str],
+    *,
+    whole: bool = False,
 ) -> Markup:
-    """Return columns between edges, evenly spaced; labels are those of the two axes."""
+    """Return columns between edges, evenly spaced, of whole numbers or not.
+
+    The labels are those of the two axes.
+    """
     height = 190.0
-    across = Axis(edges[0], edges[-1], _LEFT, _RIGHT)
+    across = Axis(edges[0], edges[-1], _LEFT, _RIGHT, whole=whole)
     up = Axis.over((0.0, max(*counts, 1.0)), height - _BOTTOM, _TOP)
     columns = [
         element(

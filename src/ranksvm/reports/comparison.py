@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,21 +12,49 @@ from ..metrics.evaluation import Evaluation
 from .charts import histogram
 from .layout import Section, figures, paragraph, table
 from .markup import Markup
-from .quality import mean_interval
+from .quality import intervals_of
 from .subjects import Sample
 from .texts import counted, fitted, interval, measured, number, share, signed
 
 Vector = NDArray[np.float64]
 
-_SIGNS = 8e8  # that are drawn at most for a test
+_SIGNS = 1e8  # that are drawn at most for a test
 _BINS = 21
 _QUERIES = 5
 
 
-def comparison(sample: Sample, evaluation: Evaluation, other: Evaluation, name: str) -> Section:
-    """Return the difference of two models by each metric, with p-values."""
-    n_permutations = int(np.clip(_SIGNS / len(evaluation.queries), 1000, 100_000))
-    rows = [_row(metric, evaluation, other, n_permutations) for metric in evaluation.per_query]
+class Difference(NamedTuple):
+    """Two models by a metric."""
+
+    metric: str
+    one: float
+    two: float
+    ends: tuple[float, float]
+    p_value: float
+    counts: tuple[int, int, int]  # of queries: better, equal, worse
+
+    @property
+    def shown(self) -> str:
+        """The first less the second."""
+        return signed(self.one - self.two)
+
+
+def differences_of(one: Evaluation, two: Evaluation) -> list[Difference]:
+    """Compare two models by each metric."""
+    apart = {name: values - two.per_query[name] for name, values in one.per_query.items()}
+    ends = intervals_of(apart).ends
+    found = []
+    for name, values in apart.items():
+        p = _p_value(one.per_query[name], two.per_query[name])
+        counts = int((values > 0).sum()), int((values == 0).sum()), int((values < 0).sum())
+        found.append(Difference(name, one.mean[name], two.mean[name], ends[name], p, counts))
+    return found
+
+
+def comparison(
+    sample: Sample, one: Evaluation, two: Evaluation, found: list[Difference], name: str
+) -> Section:
+    """Return the section on the difference of two models."""
     header = [
         "Metric",
         "This model",
@@ -34,47 +64,54 @@ def comparison(sample: Sample, evaluation: Evaluation, other: Evaluation, name: 
         "p-value",
         "Better, equal, worse",
     ]
-    first = next(iter(evaluation.per_query))
-    differences = evaluation.per_query[first] - other.per_query[first]
-    known = differences[~np.isnan(differences)]
+    n_permutations = number(_n_permutations(len(one.queries)))
     told = (
-        f"P-values are of the paired randomisation test, two-sided, "
-        f"with {number(n_permutations)} choices of signs, or all where there are fewer. Of "
-        "several p-values, the least is small more often than one alone would be."
+        f"P-values are of the paired randomisation test, two-sided, with {n_permutations} choices "
+        "of signs, or all where there are fewer. Of several p-values, the least is small more "
+        "often than one alone would be."
     )
+    pictures = _histogram(one, two), _largest(sample, one, two)
     content = [
         paragraph(told),
-        table(f"This model against {fitted(name)}", header, rows),
-        figures(_histogram(first, known), _largest(sample, first, differences, evaluation, other)),
+        table(f"This model against {fitted(name)}", header, map(_row, found)),
+        figures(*pictures),
     ]
     return Section("comparison", "Comparison", content)
 
 
-def p_value(first: Vector, second: Vector, n_permutations: int) -> float:
+def _n_permutations(n_queries: int) -> int:
+    return int(np.clip(_SIGNS / n_queries, 1000, 100_000))
+
+
+def _p_value(first: Vector, second: Vector) -> float:
     """Return that of the test, NaN where there is nothing to compare."""
     if np.isnan(first).all() or len(first) < 2:
         return float("nan")
-    return paired_randomization_test(first, second, n_permutations=n_permutations, random_state=0)
+    n = _n_permutations(len(first))
+    return paired_randomization_test(first, second, n_permutations=n, random_state=0)
 
 
-def _row(metric: str, one: Evaluation, two: Evaluation, n_permutations: int) -> list[str]:
-    first, second = one.per_query[metric], two.per_query[metric]
-    differences = first - second
-    low, high, _ = mean_interval(differences)
-    p = p_value(first, second, n_permutations)
-    counts = [(differences > 0).sum(), (differences == 0).sum(), (differences < 0).sum()]
+def _row(found: Difference) -> list[str]:
     return [
-        metric,
-        measured(one.mean[metric]),
-        measured(two.mean[metric]),
-        signed(one.mean[metric] - two.mean[metric]),
-        interval(low, high, "+.4f"),
-        number(p, 2),
-        ", ".join(f"{int(count):,}" for count in counts),
+        found.metric,
+        measured(found.one),
+        measured(found.two),
+        found.shown,
+        interval(*found.ends, "+.4f"),
+        number(found.p_value, 2),
+        ", ".join(f"{count:,}" for count in found.counts),
     ]
 
 
-def _histogram(metric: str, differences: Vector) -> Markup:
+def _first(one: Evaluation, two: Evaluation) -> tuple[str, Vector]:
+    """Return the first metric, and the differences of the queries."""
+    name = next(iter(one.per_query))
+    return name, one.per_query[name] - two.per_query[name]
+
+
+def _histogram(one: Evaluation, two: Evaluation) -> Markup:
+    metric, differences = _first(one, two)
+    differences = differences[~np.isnan(differences)]
     reach = float(np.abs(differences).max(initial=0.0)) or 1.0
     counts, edges = np.histogram(differences, _BINS, (-reach, reach))
     n = len(differences)
@@ -88,10 +125,9 @@ def _histogram(metric: str, differences: Vector) -> Markup:
     return histogram(title, description, edges.tolist(), counts.tolist(), labels)
 
 
-def _largest(
-    sample: Sample, metric: str, differences: Vector, one: Evaluation, two: Evaluation
-) -> Markup:
+def _largest(sample: Sample, one: Evaluation, two: Evaluation) -> Markup:
     """Return the queries that differ most."""
+    metric, differences = _first(one, two)
     known = np.flatnonzero(np.nan_to_num(differences))
     order = known[np.argsort(-np.abs(differences[known]), kind="stable")][: 2 * _QUERIES]
     names = sample.query_names

@@ -36,7 +36,7 @@ class DataSection:
 
     def section(self, features: Sequence[int]) -> Section:
         """Return the section, with these features."""
-        header = ["", *(sample.name for sample in self._samples)]
+        header = ["Of the rows", *(sample.name for sample in self._samples)]
         rows = [
             (title, *(value(sample) for sample in self._samples)) for title, value in _ROWS.items()
         ]
@@ -45,7 +45,7 @@ class DataSection:
             for title, value in _OF_FEATURES.items()
         ]
         content = [
-            table("Rows", header, rows, kind="prose"),
+            table("Rows and queries", header, rows, kind="prose"),
             figures(_labels(self._samples[0]), _sizes(self._samples[0])),
             heading("Scales of features"),
             paragraph(_scales(self.summaries[0])),
@@ -148,7 +148,9 @@ def _sizes(sample: Sample) -> Markup:
     told = counted(len(sizes), "query", "queries")
     description = f"From {sizes.min():,} to {sizes.max():,} rows, of {told}."
     axes = ("rows of a query", "queries")
-    return histogram("Sizes of queries", description, edges.tolist(), counts.tolist(), axes)
+    return histogram(
+        "Sizes of queries", description, edges.tolist(), counts.tolist(), axes, whole=True
+    )
 
 
 def _scales(summary: FeatureSummary) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,12 @@ from .texts import counted, interval, measured, number
 
 Vector = NDArray[np.float64]
 
-_DRAWN = 2e7  # numbers at most, of all bootstrap samples of a metric
+_DRAWN = 1e7  # numbers at most, of all bootstrap samples of a metric
 _QUANTILES = {"Least": 0.0, "5 %": 0.05, "25 %": 0.25, "Median": 0.5, "75 %": 0.75, "95 %": 0.95}
 _BINS = 20
 
 
-def chosen_metrics(sample: Sample, asked: Sequence[str] | None) -> tuple[tuple[str, ...], str]:
+def evaluated(sample: Sample, asked: Sequence[str] | None) -> tuple[Evaluation, str]:
     """Return the metrics that are asked for, or that suit the labels; and what is to be said.
 
     Raises
@@ -37,13 +38,19 @@ def chosen_metrics(sample: Sample, asked: Sequence[str] | None) -> tuple[tuple[s
         if pooled or not asked:
             found = pooled[0] if pooled else "none"
             raise ValueError(f"a report takes metrics of queries, which {found} is not")
-        sample.measure(sample.scores, tuple(asked))
-        return tuple(asked), ""
+        return sample.measure(sample.scores, tuple(asked)), ""
     try:
-        sample.measure(sample.scores, METRICS)
+        return sample.measure(sample.scores, METRICS), ""
     except ValueError as error:
-        return METRICS_OF_PAIRS, f"Metrics of graded labels were left out: {error}"
-    return METRICS, ""
+        told = f"Metrics of graded labels were left out: {error}"
+        return sample.measure(sample.scores, METRICS_OF_PAIRS), told
+
+
+class Intervals(NamedTuple):
+    """Ends of intervals by metric, and how many samples they come from; 0 for one query."""
+
+    ends: dict[str, tuple[float, float]]
+    n_bootstraps: int
 
 
 def n_samples(n_queries: int) -> int:
@@ -51,40 +58,34 @@ def n_samples(n_queries: int) -> int:
     return int(np.clip(_DRAWN / n_queries, 100, 1000))
 
 
-def mean_interval(values: Vector) -> tuple[float, float, int]:
-    """Return an interval for the mean over queries, and from how many samples; NaN for one query.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_queries,)
-        NaN where a metric is not defined.
-    """
-    n = int(np.count_nonzero(~np.isnan(values)))
+def intervals_of(per_query: Mapping[str, Vector]) -> Intervals:
+    """Return intervals for the means over queries, of all metrics from the same samples."""
+    values = np.column_stack(list(per_query.values()))
+    n = len(values)
     if n < 2:
-        return float("nan"), float("nan"), 0
-    n_bootstraps = n_samples(n)
-    low, high = bootstrap_interval(values[:, np.newaxis], n_bootstraps)
-    return float(low[0]), float(high[0]), n_bootstraps
+        return Intervals(dict.fromkeys(per_query, (float("nan"), float("nan"))), 0)
+    low, high = bootstrap_interval(values, n_samples(n))
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return Intervals(dict(zip(per_query, ends, strict=True)), n_samples(n))
 
 
-def quality(evaluation: Evaluation, trained: Evaluation | None, note: str) -> Section:
+def quality(
+    evaluation: Evaluation, intervals: Intervals, trained: Evaluation | None, note: str
+) -> Section:
     """Return the metrics of the test, beside those of training where these are known."""
     header = ["Metric", "Mean", "95 % interval", "Queries", *_QUANTILES, "Greatest"]
     if trained is not None:
         header.insert(2, "In training")
     rows = []
-    n_bootstraps = 0
     for name, values in evaluation.per_query.items():
-        low, high, n_bootstraps = mean_interval(values)
-        cells = [measured(evaluation.mean[name]), interval(low, high)]
+        cells = [measured(evaluation.mean[name]), interval(*intervals.ends[name])]
         if trained is not None:
             cells.insert(1, measured(trained.mean[name]))
         rows.append((name, *cells, *_spread(values)))
-    told = (
-        f"Intervals are from {number(n_bootstraps)} bootstrap samples of the queries."
-        if n_bootstraps
-        else "One query alone has no interval: the bootstrap draws queries."
-    )
+    told = "One query alone has no interval: the bootstrap draws queries."
+    if intervals.n_bootstraps:
+        samples = number(intervals.n_bootstraps)
+        told = f"Intervals are from {samples} bootstrap samples of the queries."
     content = [table("Metrics over queries", header, rows), paragraph(told)]
     if note:
         content.append(paragraph(note, class_="note"))

@@ -20,11 +20,11 @@ from ..metrics.evaluation import Evaluation
 from ..pairs.columns import finite_column
 from .calibration import calibration
 from .certificate import certificate, gap_in_words
-from .comparison import comparison, p_value
+from .comparison import Difference, comparison, differences_of
 from .data import DataSection
 from .layout import Section, facts, page, paragraph
 from .markup import Markup, element
-from .quality import chosen_metrics, mean_interval, quality
+from .quality import Intervals, evaluated, intervals_of, quality
 from .queries import queries
 from .subjects import Sample, Subject
 from .texts import counted, interval, measured, number
@@ -148,7 +148,9 @@ def report(
         )
     trained = None if train is None else _trained(subject, called["train"], train)
     scores = None if compare is None else _other_scores(compare, test)
-    return _Page(subject, test, trained, scores, called).report(metrics, title, sources)
+    whole = _Page(subject, test, trained, scores, called)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of features at the limits
+        return whole.report(metrics, title, sources)
 
 
 def _trained(subject: Subject, name: str, train: Any) -> Sample:
@@ -180,22 +182,29 @@ class _Page:
     def report(
         self, asked: Sequence[str] | None, title: str | None, sources: Mapping[str, str] | None
     ) -> Report:
-        metrics, note = chosen_metrics(self.test, asked)
-        evaluation = self.test.measure(self.test.scores, metrics)
+        evaluation, note = evaluated(self.test, asked)
+        metrics = tuple(evaluation.mean)
         trained = None if self.train is None else self.train.measure(self.train.scores, metrics)
-        other = None
+        intervals = intervals_of(evaluation.per_query)
+        of_features, data, why = self._features(metrics[0])
+        sections = [
+            certificate(self.subject),
+            data,
+            quality(evaluation, intervals, trained, note),
+            queries(self.test, evaluation, why),
+            *of_features,
+            calibration(self.test),
+        ]
+        differences: list[Difference] = []
         if self.other_scores is not None:
             other = self.test.measure(self.other_scores, metrics)
-        sections = [certificate(self.subject)]
-        of_features, data, why = self._features(metrics[0])
-        sections += [data, quality(evaluation, trained, note), queries(self.test, evaluation, why)]
-        sections += [*of_features, calibration(self.test)]
-        if other is not None:
-            sections.append(comparison(self.test, evaluation, other, self.called["compare"]))
+            differences = differences_of(evaluation, other)
+            name = self.called["compare"]
+            sections.append(comparison(self.test, evaluation, other, differences, name))
         sections.append(self._reproduction(sources or {}))
-        title = title or f"Report of a {self.subject.kind}"
+        lead = self._lead(evaluation, intervals, differences)
         style = Path(__file__).with_name("report.css").read_text("utf-8")
-        return Report(page(title, self._lead(evaluation, other), sections, style))
+        return Report(page(title or f"Report of a {self.subject.kind}", lead, sections, style))
 
     def _features(self, metric: str) -> tuple[list[Section], Section, Any]:
         """Return the sections on features and on data, and what tells why a row ranks so."""
@@ -210,30 +219,27 @@ class _Page:
         found = weights(self.subject, self.test, shown, data.summaries[0], metric)
         return found, data.section(shown.features.tolist()), lambda row: shown.why(name, row)
 
-    def _lead(self, evaluation: Evaluation, other: Evaluation | None) -> list[Markup]:
+    def _lead(
+        self, evaluation: Evaluation, intervals: Intervals, differences: Sequence[Difference]
+    ) -> list[Markup]:
         told = (
             f"A {self.subject.kind} of {counted(self.subject.model.n_features, 'feature')}, "
             f"measured on {counted(len(self.test.labels), 'row')} of "
             f"{counted(self.test.groups.n_queries, 'query', 'queries')}."
         )
         shown = dict.fromkeys([next(iter(evaluation.mean)), "pairwise_accuracy"])
-        cards = [(name, self._card(evaluation, name)) for name in shown if name in evaluation.mean]
-        gap = gap_in_words(self.subject.model.training)
-        known = "dual_gap" in self.subject.model.training
-        small = element("small", "at most, of the objective" if known else "no certificate")
-        cards.append(("Above the optimum", element("span", gap, small)))
-        if other is not None:
-            name = next(iter(evaluation.mean))
-            p = p_value(evaluation.per_query[name], other.per_query[name], 100_000)
-            difference = evaluation.mean[name] - other.mean[name]
-            small = element("small", f"p = {number(p, 2)}")
-            cards.append((f"{name} less the other", element("span", f"{difference:+.4f}", small)))
+        cards = [
+            _card(name, measured(evaluation.mean[name]), interval(*intervals.ends[name]))
+            for name in shown
+            if name in evaluation.mean
+        ]
+        training = self.subject.model.training
+        small = "at most, of the objective" if "dual_gap" in training else "no certificate"
+        cards.append(_card("Above the optimum", gap_in_words(training), small))
+        for one in differences[:1]:
+            small = f"p = {number(one.p_value, 2)}"
+            cards.append(_card(f"{one.metric} less the other", one.shown, small))
         return [paragraph(told), facts(cards, "lead")]
-
-    def _card(self, evaluation: Evaluation, name: str) -> Markup:
-        low, high, _ = mean_interval(evaluation.per_query[name])
-        small = element("small", interval(low, high))
-        return element("span", measured(evaluation.mean[name]), small)
 
     def _reproduction(self, sources: Mapping[str, str]) -> Section:
         samples = [self.test] if self.train is None else [self.test, self.train]
@@ -253,6 +259,10 @@ class _Page:
             "of the rows. What is drawn is drawn with a fixed seed."
         )
         return Section("reproduction", "How to reproduce it", [told, facts(found, "facts long")])
+
+
+def _card(name: str, value: str, small: str) -> tuple[str, Markup]:
+    return name, element("span", value, element("small", small))
 
 
 def _fingerprint(sample: Sample) -> str:

@@ -73,7 +73,9 @@ class Shown:
                 Columns(model.n_features, features)
             )
         added = _centred(added, sample.groups)
-        spread = added.std(axis=0)
+        size = np.abs(added).max(axis=0, initial=0.0)
+        size[size == 0] = 1.0
+        spread = size * (added / size).std(axis=0)  # whose squares do not overflow
         order = np.argsort(-spread, kind="stable")
         order = order[spread[order] > 0][:MOST]
         return cls(features[order], spread[order], added[:, order])
