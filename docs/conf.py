@@ -15,6 +15,7 @@ release = version = ranksvm.__version__
 extensions = [
     "mathml",
     "myst_parser",
+    "no_mail",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
