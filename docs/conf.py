@@ -16,6 +16,7 @@ extensions = [
     "example_report",
     "mathml",
     "myst_parser",
+    "no_mail",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -23,7 +23,7 @@ def surround(_gallery_conf: dict[str, object], _example: str, when: str) -> None
         warnings.filterwarnings("ignore", message="the model was trained on")
         matplotlib.rcParams.update(
             {
-                "axes.prop_cycle": cycler(color=PALETTE),
+                "axes.prop_cycle": cycler(linestyle=["-", "--"]) * cycler(color=PALETTE),
                 "figure.constrained_layout.use": True,
                 "figure.dpi": 100,
             }
