@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from in_process import completed
 from sklearn.datasets import load_wine
 
 from ranksvm import RankSVM, dump_svmlight, pairwise_accuracy
@@ -17,10 +18,12 @@ from ranksvm import RankSVM, dump_svmlight, pairwise_accuracy
 COMMAND = [sys.executable, "-m", "ranksvm"]
 
 
-def ranksvm(*arguments, **options):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options
-    )
+def ranksvm(*arguments, cwd=None, **options):
+    """Run a command: in a process of its own where streams or limits of it are asked for."""
+    if not options:
+        return completed(*arguments, cwd=cwd)
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, **options)
 
 
 def assert_refused(process, message):
