@@ -21,19 +21,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from .cluster.data import ClusterData, load
 from .cluster.driver import ClusterError, driving
+from .cluster.folds import scores_of_folds
 from .cluster.measuring import measured, predicted
 from .cluster.sources import sources_of
-from .cluster.training import ClusterIteration, train
+from .cluster.training import ClusterIteration, recipe_of, train
 from .estimators.convergence import warn_unless_converged
 from .estimators.linear_ranker import LinearRanker
 from .estimators.rank_svm import RankSVM
 from .estimators.whole import fitted_or_not
 from .linear.condition_arguments import OfFeatures
+from .linear.grid import grid_of
+from .linear.parameters import require_count
 from .metrics import evaluate
 from .progress import IterationTable
 from .selection.scoring import DEFAULT_SCORING, scorer
 
-__all__ = ["ClusterError", "ClusterIteration", "DaskRankSVM"]
+__all__ = ["ClusterError", "ClusterIteration", "DaskRankSVM", "DaskRankSVMCV"]
 
 SPLIT = ("move", "error")
 
@@ -62,6 +65,7 @@ class ClusterRanker(LinearRanker):
         return client
 
     def _require_parameters(self) -> None:
+        recipe_of(self._parameters(1.0))
         if self.split_queries not in SPLIT:
             raise ValueError(
                 f"split_queries must be one of 'move', 'error', not {self.split_queries!r}"
@@ -299,19 +303,121 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         """
         with fitted_or_not(self):
             self._require_parameters()
-            parameters = self._parameters(self.C)
             sources = self._sources(X, y, qid, sample_weight, query_weight)
             with driving(self._client()) as driver:
-                self._train(load(driver, sources, self.split_queries), parameters, prior)
+                data = load(driver, sources, self.split_queries, self._n_folds)
+                self._keep_features(data)
+                self._train(data, prior)
         return self
 
-    def _train(self, data: ClusterData, parameters: Any, prior: Any) -> None:
-        self._keep_features(data)
+    @property
+    def _n_folds(self) -> int:
+        return 0
+
+    def _train(self, data: ClusterData, prior: Any) -> None:
+        self._train_for(self.C, data, prior)
+
+    def _train_for(self, C: float, data: ClusterData, prior: Any) -> None:
         conditions = self._conditions(data.n_features, prior, self.l1_ratio)
-        parameters = replace(parameters, conditions=conditions)
+        parameters = replace(self._parameters(C), conditions=conditions)
         w0 = getattr(self, "weights_", None) if self.warm_start else None
         fit = train(data, parameters, w0=w0, callback=IterationTable() if self.verbose else None)
         if self.verbose and fit.advice is not None:
             sys.stderr.write(f"note: {fit.advice}\n")
         warn_unless_converged(fit.shortfall, stacklevel=3)
         self._keep(fit, parameters)
+
+
+class DaskRankSVMCV(DaskRankSVM):
+    """`DaskRankSVM` with the best C of a grid, by folds of whole queries.
+
+    Queries are dealt to the folds in their order, partition by partition; a fold is left out by
+    weights that are zero, so that no row is copied. The ranker is trained on all rows with the C
+    whose mean pairwise accuracy is best, the smallest of these.
+
+    Parameters
+    ----------
+    Cs : array-like, default=(0.01, 0.1, 1.0, 10.0)
+    cv : int, default=5
+        Number of folds.
+    loss, pair_weight, gains, top, normalize, positive, lower_bounds, upper_bounds, prior, \
+l1_ratio, penalty_weights, solver, counting, tol, max_iter, split_queries, qid, verbose, client
+        As for `DaskRankSVM`.
+
+    Attributes
+    ----------
+    C_ : float
+    Cs_ : ndarray of shape (n_Cs,)
+    scores_ : ndarray of shape (cv, n_Cs)
+        The pairwise accuracy on each fold.
+    best_score_ : float
+        The best mean.
+    coef_, objective_, dual_gap_, history_
+        As of `DaskRankSVM`.
+    """
+
+    C: float  # that of the grid which is taken
+
+    def __init__(
+        self,
+        Cs: Any = (0.01, 0.1, 1.0, 10.0),
+        *,
+        cv: int = 5,
+        loss: str = "squared_hinge",
+        pair_weight: str | None = None,
+        gains: str = "exponential",
+        top: int = 30,
+        normalize: str | None = "documents",
+        positive: bool = False,
+        lower_bounds: OfFeatures = None,
+        upper_bounds: OfFeatures = None,
+        prior: Any = None,
+        l1_ratio: float = 0.0,
+        penalty_weights: OfFeatures = None,
+        solver: str = "auto",
+        counting: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        split_queries: str = "move",
+        qid: str | None = None,
+        verbose: int = 0,
+        client: Any = None,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.loss = loss
+        self.pair_weight = pair_weight
+        self.gains = gains
+        self.top = top
+        self.normalize = normalize
+        self.positive = positive
+        self.lower_bounds = lower_bounds
+        self.upper_bounds = upper_bounds
+        self.prior = prior
+        self.l1_ratio = l1_ratio
+        self.penalty_weights = penalty_weights
+        self.solver = solver
+        self.counting = counting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.split_queries = split_queries
+        self.qid = qid
+        self.verbose = verbose
+        self.client = client
+
+    warm_start = False
+
+    def _train(self, data: ClusterData, prior: Any) -> None:
+        grid = grid_of(self.Cs)
+        conditions = self._conditions(data.n_features, prior, self.l1_ratio)
+        of_each = [replace(self._parameters(float(C)), conditions=conditions) for C in grid]
+        self.Cs_, self.scores_ = grid, scores_of_folds(data, of_each, self.cv)
+        means = self.scores_.mean(axis=0)
+        self.best_score_ = float(means.max())
+        self.C_ = float(grid[means == means.max()].min())
+        self._train_for(self.C_, data, prior)
+
+    @property
+    def _n_folds(self) -> int:
+        require_count("cv", self.cv, 2)
+        return self.cv
