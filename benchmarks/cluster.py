@@ -110,7 +110,9 @@ def report_rounds(numbers: list[int]) -> None:
         for n in numbers:
             one = min((measured(client, *little(n)) for _ in range(2)), key=lambda m: m.of_round)
             rows.append((n, one.n_rounds, f"{one.of_round:.3f}"))
-    print_table(("partitions", "rounds", "seconds a round"), rows)
+    print_table(
+        "A round, by number of partitions", ("partitions", "rounds", "seconds a round"), rows
+    )
 
 
 class Slowly:
@@ -159,7 +161,7 @@ def report_delays(n_partitions: int = 16) -> None:
                     found = measured(client, *data).of_round
                 expected = base + n_in_turn(n_partitions, n) * delay
                 rows.append((n, delay, f"{found:.3f}", f"{expected:.3f}"))
-    print_table(("workers", "delay", "seconds a round", "formula"), rows)
+    print_table("A round with delays", ("workers", "delay", "seconds a round", "formula"), rows)
 
 
 def packed_parts(folder: Path, n_rows: int) -> list[Path]:
@@ -191,7 +193,7 @@ def report_web(paths: list[Path]) -> None:
         ratio = f"{one.seconds / seconds:.2f}"
         off = f"{one.objective / local.objective_ - 1:.1e}"
         rows.append((f"{n} workers", f"{one.seconds:.2f}", one.n_rounds, ratio, off))
-    print_table(("", "seconds", "rounds", "ratio", "objective off by"), rows)
+    print_table("Web-like rows", ("", "seconds", "rounds", "ratio", "objective off by"), rows)
 
 
 def as_arrays(paths: list[Path]) -> tuple[da.Array, ...]:
@@ -256,7 +258,7 @@ def report_peers(paths: list[Path]) -> None:
                 again, what = ended(train, client, paths, seconds / 3)
             what = f"{what} after {again:.1f} s"
         rows.append((name, f"{seconds:.1f}", end, what))
-    print_table(("", "seconds", "end", "a worker killed"), rows)
+    print_table("Beside others", ("", "seconds", "end", "a worker killed"), rows)
 
 
 def ended(

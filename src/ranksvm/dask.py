@@ -118,6 +118,7 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         sample_weight: Any = None,
         query_weight: Any = None,
         *,
+        pairs: Any = None,
         prior: Any = None,
     ) -> DaskRankSVM:
         """Learn from labelled rows.
@@ -134,6 +135,8 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
             Query ids, or the name of a column of a data frame; all rows are one query by default.
         sample_weight, query_weight : dask array or series, optional
             As for `RankSVM.fit`.
+        pairs : None
+            Refused: pairs of rows are for `RankSVM`.
         prior : optional
             As for `RankSVM.fit`.
 
@@ -155,6 +158,10 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         UserWarning
             If rows were moved to bring torn queries together.
         """
+        if pairs is not None:
+            raise ValueError(
+                "given pairs are not for a cluster: give labels and queries, or train by RankSVM"
+            )
         with fitted_or_not(self):
             self._require_parameters()
             sources = self._sources(X, y, qid, sample_weight, query_weight)

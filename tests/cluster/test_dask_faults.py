@@ -65,6 +65,13 @@ def kill_one(client):
     os.kill(pid, signal.SIGKILL)
 
 
+def leave(cluster, client):
+    cluster.scale(0)
+    until = time.monotonic() + 30
+    while client.nthreads() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def bits(model):
     return model.coef_.tobytes(), model.objective_, model.dual_gap_
 
@@ -112,7 +119,7 @@ def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undistu
     with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         at_round(2, lambda: cluster.scale(3))
         assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
-        at_round(2, lambda: cluster.scale(0))
+        at_round(2, lambda: leave(cluster, client))
         with pytest.raises(ClusterError, match="no worker has been there for 1 seconds"):
             DaskRankSVM(client=client).fit(*collections())
 

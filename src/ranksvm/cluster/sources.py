@@ -10,6 +10,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
+from ..disk.rows import PackedRows
 from ..jobs.data import Reading, read_data
 from .rows import Rows, finite_features, rows_of
 
@@ -144,6 +145,11 @@ def _require_numbers(values: Any, name: str) -> None:
     else:
         kinds = [(f"column {column!r} of {name}", dtype) for column, dtype in dtypes.items()]
     for what, dtype in kinds:
+        if getattr(dtype, "names", None) is not None:
+            raise ValueError(
+                f"{what} holds events and times, which are not for a cluster: train SurvivalSVM on "
+                "a sample"
+            )
         if getattr(dtype, "kind", "f") not in "biuf" and str(dtype) != "category":
             raise ValueError(f"{what} must hold numbers, not {dtype}; convert it by astype")
 
@@ -151,6 +157,7 @@ def _require_numbers(values: Any, name: str) -> None:
 def rows_of_file(path: str, reading: Reading) -> Rows:
     """Read the rows of packed data, or of a file."""
     found = read_data([path], reading)
-    X, names = finite_features(found.X), found.feature_names
+    X = finite_features(found.X)
+    names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
     rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost)
     return rows._replace(X=X, names=None if names is None else tuple(names))
