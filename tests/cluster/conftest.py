@@ -1,5 +1,3 @@
-import warnings
-
 import pytest
 
 distributed = pytest.importorskip("distributed")
@@ -7,13 +5,11 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Two workers of one thread, each a process, by TCP on the loopback."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of ports and loops, none of which is ours
-        with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster:
-            yield cluster
+    """Two workers of one thread, each a process."""
+    from local_clusters import local_cluster
+
+    with local_cluster(2) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

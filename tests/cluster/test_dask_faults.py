@@ -12,6 +12,7 @@ import distributed
 import numpy as np
 import pytest
 
+from local_clusters import local_cluster
 from ranksvm.cluster import driver as driver_module
 from ranksvm.cluster.driver import Driver
 from ranksvm.dask import ClusterError, DaskRankSVM
@@ -64,6 +65,13 @@ def kill_one(client):
     os.kill(pid, signal.SIGKILL)
 
 
+def leave(cluster, client):
+    cluster.scale(0)
+    until = time.monotonic() + 30
+    while client.nthreads() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def bits(model):
     return model.coef_.tobytes(), model.objective_, model.dual_gap_
 
@@ -108,15 +116,10 @@ def test_what_cannot_be_computed_again_is_told(client, at_round):
 
 def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):
     monkeypatch.setattr(driver_module, "PATIENCE", 1.0)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         at_round(2, lambda: cluster.scale(3))
         assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
-        at_round(2, lambda: cluster.scale(0))
+        at_round(2, lambda: leave(cluster, client))
         with pytest.raises(ClusterError, match="no worker has been there for 1 seconds"):
             DaskRankSVM(client=client).fit(*collections())
 

@@ -11,9 +11,10 @@ import pytest
 from sklearn.base import clone
 
 import ranksvm
+from local_clusters import local_cluster
 from ranksvm import RankSVM
 from ranksvm.cluster import torn
-from ranksvm.dask import DaskRankSVM
+from ranksvm.dask import DaskRankSVM, DaskRankSVMCV
 
 RNG = np.random.default_rng(8)
 N, D = 240, 5
@@ -70,12 +71,7 @@ def test_results_depend_on_partitions_alone(client, model):
     """Bits are the same for 1, 2 and 4 workers, and the second time."""
     found = {model.coef_.tobytes()}
     for n in (1, 4):
-        with (
-            distributed.LocalCluster(
-                n_workers=n, threads_per_worker=1, dashboard_address=None
-            ) as other,
-            distributed.Client(other, set_as_default=False) as one,
-        ):
+        with local_cluster(n) as other, distributed.Client(other, set_as_default=False) as one:
             again = clone(model).set_params(client=one)
             for _ in range(2):
                 found.add(again.fit(rows(), column(Y), column(QID)).coef_.tobytes())
@@ -101,7 +97,9 @@ def test_packed_folders_and_parquet_files(client, local, tmp_path):
         path = tmp_path / f"part{k}.parquet"
         frame.loc[part].to_parquet(path)
         paths.append(path)
-    ranksvm.pack(paths[1], tmp_path / "packed")
+    middle = slice(96, 180)
+    names = {"feature_names": list("abcde")}
+    ranksvm.pack([(X[middle], Y[middle], QID[middle])], tmp_path / "packed", **names)
     for files in (paths, [paths[0], tmp_path / "packed", paths[2]]):
         model = DaskRankSVM(tol=1e-10, client=client).fit(files)
         np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-9)
@@ -190,3 +188,17 @@ def test_a_bad_partition_is_named(client):
 def test_without_pairs_there_is_nothing_to_learn(client):
     with pytest.raises(ValueError, match="no preference pairs"):
         DaskRankSVM(client=client).fit(rows(), column(np.zeros(N)), column(QID))
+
+
+def test_folds_are_weights_of_whole_queries(client):
+    model = DaskRankSVMCV(Cs=[0.001, 1.0], cv=3, tol=1e-8, client=client)
+    model.fit(rows(), column(Y), column(QID))
+    fold = QID % 3
+    for k in range(3):
+        train, held = fold != k, fold == k
+        for C, score in zip(model.Cs_, model.scores_[k], strict=True):
+            one = RankSVM(C=C, tol=1e-8).fit(X[train], Y[train], QID[train])
+            assert score == pytest.approx(one.score(X[held], Y[held], QID[held]), abs=2e-3)
+    assert model.best_score_ == model.scores_.mean(axis=0).max()
+    expected = RankSVM(C=model.C_, tol=1e-8).fit(X, Y, QID)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-6)

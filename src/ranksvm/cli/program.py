@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .cluster import add_scheduler, train_on_cluster
 from .conditions import add_conditions, conditions_of, l1_ratio_of, require_no_conditions
 from .data import add_data, read_others, read_rows, settle_files
 from .options import (
@@ -95,6 +96,7 @@ def _add_train(commands: Any) -> None:
     train.add_argument(
         "--plot", type=Output, metavar="FILE", help="draw the convergence to a PNG, PDF or SVG"
     )
+    add_scheduler(train)
     add_force(train)
     add_progress(train)
     add_common(train)
@@ -113,6 +115,9 @@ def _complete_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
+    if args.scheduler is not None:
+        train_on_cluster(args)
+        return
     from dataclasses import replace
 
     from ..files.replacing import MODEL, check_replaceable

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 from distributed import Client, Future
+from distributed import TimeoutError as NoAnswer
 from distributed.scheduler import KilledWorker
 
 from ..threads import one_blas_thread
@@ -26,6 +28,8 @@ Pending: TypeAlias = "Future[Any]"
 
 PATIENCE = 30.0  # seconds without a worker, or without the scheduler
 LOOK = 2.0  # how often to look whether they are there
+BAD = ("error", "cancelled", "lost")  # of futures
+NO_SCHEDULER = "the scheduler has not answered"
 MOST_REPEATS = 5  # of a round, from the sources
 
 
@@ -64,9 +68,12 @@ class Driver:
 
         They are made again where futures were lost.
         """
-        self._make = make
-        former, self._held = self._held, self._futures()
-        self._wait(self._held)
+        former, self._make = self._held, make
+        self._held = self._futures()
+        try:
+            self._wait(self._held)
+        except Lost as error:
+            self._restore(error)
         del former
 
     def release(self) -> None:
@@ -139,7 +146,7 @@ class Driver:
             ) from None
 
     def _wait(self, futures: list[Pending]) -> list[Any]:
-        """Wait for futures; return the result of one, or that all are there.
+        """Wait for futures; return the result of a single one.
 
         Raises
         ------
@@ -148,41 +155,51 @@ class Driver:
         ClusterError
             If there are no workers any more, or no scheduler.
         """
-        gone_since: float | None = None
         for future in futures:
-            while not _is_done(future):
-                reason = self._what_is_missing()
-                now = time.monotonic()
-                gone_since = (gone_since or now) if reason else None
-                is_over = gone_since is not None and now - gone_since > PATIENCE
-                self._require(not is_over, f"{reason} for {PATIENCE:.0f} seconds")
-        try:
-            return [future.result() for future in futures] if len(futures) == 1 else []
-        except CancelledError as error:
-            reason = self._what_is_missing(scheduler_only=True)
-            self._require(not reason, f"{reason}")
-            raise Lost(str(error)) from None
-        except KilledWorker as error:
-            raise ClusterError(
-                f"workers died again and again at the same task, {error.task}: most likely a "
-                "partition is too large for their memory; make more, smaller partitions"
-            ) from None
+            self._patiently(partial(future.exception, timeout=LOOK))
+            if future.status in BAD:
+                self._patiently(partial(future.result, timeout=LOOK))
+        if len(futures) > 1:
+            return []
+        return [self._patiently(partial(future.result, timeout=LOOK)) for future in futures]
+
+    def _patiently(self, ask: Callable[[], Any]) -> Any:
+        """Ask a future, as long as somebody is there to answer."""
+        gone_since: float | None = None
+        while True:
+            try:
+                return ask()
+            except NoAnswer:
+                reason, now = self._what_is_missing(), time.monotonic()
+            except CancelledError as error:
+                self._require(self._is_connected, NO_SCHEDULER)
+                raise Lost(str(error)) from None
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"workers died again and again at the same task, {error.task}: most likely a "
+                    "partition is too large for their memory; make more, smaller partitions"
+                ) from None
+            gone_since = (gone_since or now) if reason else None
+            is_over = gone_since is not None and now - gone_since > PATIENCE
+            self._require(not is_over, f"{reason} for {PATIENCE:.0f} seconds")
 
     def _require(self, is_well: bool, what: str) -> None:
         if not is_well:
             raise ClusterError(f"the cluster cannot go on: {what}")
 
-    def _what_is_missing(self, scheduler_only: bool = False) -> str:
+    @property
+    def _is_connected(self) -> bool:
+        return bool(self.client.status == "running")
+
+    def _what_is_missing(self) -> str:
         """Say what is missing to go on, or nothing."""
-        if self.client.status != "running":
-            return "the scheduler has not answered"
-        if scheduler_only:
-            return ""
+        if not self._is_connected:
+            return NO_SCHEDULER
         try:
             scheduler: Any = self.client.scheduler
             workers = self.client.sync(scheduler.ncores, callback_timeout=10)  # type: ignore[no-untyped-call]
-        except (OSError, TimeoutError):
-            return "the scheduler has not answered"
+        except (OSError, NoAnswer):
+            return NO_SCHEDULER
         return "" if workers else "no worker has been there"
 
 
@@ -194,17 +211,6 @@ def in_one_thread(step: Step, *arguments: Any, **more: Any) -> Any:
 
 def _all(results: list[Any]) -> list[Any]:
     return results
-
-
-def _is_done(future: Pending) -> bool:
-    """Wait a little; say whether a future has come to an end, be it a bad one."""
-    try:
-        future.exception(timeout=LOOK)  # type: ignore[no-untyped-call]
-    except TimeoutError:
-        return False
-    except CancelledError:
-        return True
-    return True
 
 
 @contextmanager

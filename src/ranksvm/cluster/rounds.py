@@ -164,6 +164,21 @@ class Rounds:
         total = self.driver.round("confirm", submit)
         return total.sum("value") + total.sum("rounding")
 
+    def accuracy(self, fold: int, weights: NDArray[np.float64]) -> Vector:
+        """Return the share of the pairs of a fold in the right order, by each row of weights.
+
+        NaN, if it has no pairs.
+        """
+
+        def submit() -> list[Pending]:
+            arguments = {"offset": self.offset, "fold": fold, "weights": weights}
+            return self.driver.map("accuracy", steps.accuracy, self.partitions, **arguments)
+
+        self._read(len(weights))
+        total = self.driver.round("accuracy", submit)
+        n_pairs = total.sum("n_pairs")
+        return total.array("correct") / n_pairs if n_pairs else np.full(len(weights), np.nan)
+
     def _map(
         self,
         name: str,

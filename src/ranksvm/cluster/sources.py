@@ -10,6 +10,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
+from ..disk.rows import PackedRows
 from ..jobs.data import Reading, read_data
 from .rows import Rows, finite_features, rows_of
 
@@ -25,7 +26,7 @@ def sources_of(
 
     Parameters
     ----------
-    X : dask array or data frame, or list of paths
+    X : dask array or data frame, or list of paths, or of what `sources_of_files` returns
     y, qid, sample_weight, query_weight : dask array or series, or None
         `qid` may be the name of a column.
 
@@ -35,12 +36,13 @@ def sources_of(
         Before any work, if collections do not fit each other.
     """
     of_rows = {"y": y, "sample_weight": sample_weight, "query_weight": query_weight}
+    if isinstance(X, list) and X and all(isinstance(part, Delayed) for part in X):
+        return X
     if is_paths(X):
         given = [name for name, value in {**of_rows, "qid": qid}.items() if value is not None]
         if given:
             raise ValueError(f"files have labels and queries of their own: leave out {given[0]}")
-        read = delayed(rows_of_file, pure=False)
-        return [read(os.fsdecode(path)) for path in X]
+        return sources_of_files(X, Reading())
     parts = partitions_of(X, "X")
     if y is None:
         raise ValueError("fit needs labels y, as a dask array or series partitioned as X is")
@@ -54,6 +56,12 @@ def sources_of(
         make(part, **{name: values[k] for name, values in aligned.items()}, number=k)
         for k, part in enumerate(parts)
     ]
+
+
+def sources_of_files(paths: Sequence[str | os.PathLike[str]], reading: Reading) -> list[Delayed]:
+    """Return what the rows of files are computed from, each a partition."""
+    read = delayed(rows_of_file, pure=False)
+    return [read(os.path.abspath(os.fsdecode(path)), reading) for path in paths]
 
 
 def is_paths(X: Any) -> bool:
@@ -137,13 +145,19 @@ def _require_numbers(values: Any, name: str) -> None:
     else:
         kinds = [(f"column {column!r} of {name}", dtype) for column, dtype in dtypes.items()]
     for what, dtype in kinds:
+        if getattr(dtype, "names", None) is not None:
+            raise ValueError(
+                f"{what} holds events and times, which are not for a cluster: train SurvivalSVM on "
+                "a sample"
+            )
         if getattr(dtype, "kind", "f") not in "biuf" and str(dtype) != "category":
             raise ValueError(f"{what} must hold numbers, not {dtype}; convert it by astype")
 
 
-def rows_of_file(path: str) -> Rows:
+def rows_of_file(path: str, reading: Reading) -> Rows:
     """Read the rows of packed data, or of a file."""
-    found = read_data([path], Reading())
-    X, names = finite_features(found.X), found.feature_names
+    found = read_data([path], reading)
+    X = finite_features(found.X)
+    names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
     rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost)
     return rows._replace(X=X, names=None if names is None else tuple(names))

@@ -9,6 +9,7 @@ takes back what belongs to its rows, and multiplies that by its own X.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
 from ..linear.one_pass import LEAST_ROWS
+from ..metrics.pairs import pairwise_error
+from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import LossEvaluation, SmoothEvaluation
 from ..pairs.rounding import ROUNDING, relative_rounding
@@ -181,6 +184,27 @@ def _upper(
 ) -> Part:
     there = formula.loss(labelled.pairs(recipe)).widened(rounding).evaluate(scores)
     return Part([{"value": there.value, "rounding": there.rounding}], {})
+
+
+def accuracy(
+    partition: Partition, *, offset: Vector | None, fold: int, weights: NDArray[np.float64]
+) -> Part:
+    """Count the pairs of a fold, and for each row of weights those in the right order.
+
+    Ties count half.
+    """
+    preferences = partition.preferences
+    assert partition.folds is not None
+    rows = np.flatnonzero(preferences.groups.per_row(partition.folds) == fold)
+    validation = replace(preferences, query_weight=None).of_rows(rows)
+    n_pairs = float(CorePairs(validation).n_pairs) if len(rows) else 0.0
+    correct = np.zeros(len(weights))
+    if n_pairs > 0:
+        of_rows = {"sample_weight": validation.sample_weight}
+        error = pairwise_error(validation.y, validation.groups.numbers, **of_rows)
+        X = partition.matrix(offset)
+        correct[:] = [n_pairs * (1 - error(X.dot(w)[rows])) for w in weights]
+    return Part([{"n_pairs": n_pairs}], {"correct": correct})
 
 
 def sent_scores(partition: Partition, *, offset: Vector | None, w: Vector) -> Vector:
