@@ -34,6 +34,7 @@ COMMANDS = (
     "zapien_path --repeats 1",
     "counting --rows 128000 --limit 0.5",
     "small --repeats 7",
+    "start_up --repeat 7",
     "sweep --rows 128000 --repeats 5",
     "one_ranking --rows 512000 2000000",
     "files --rows 36000",

@@ -1,5 +1,6 @@
 import doctest
 import re
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -7,7 +8,7 @@ import pytest
 
 import ranksvm
 from ranksvm import metrics, plots
-from ranksvm.cli.program import main
+from ranksvm.cli.program import build_parser, main
 from ranksvm.config.file import _ATTRIBUTES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -61,6 +62,23 @@ def test_the_first_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
         arguments = line.partition("#")[0].split()
         assert arguments[0] == "ranksvm"
         assert main(arguments[1:]) == 0, capsys.readouterr().err
+
+
+def test_the_first_python_of_the_readme_runs(tmp_path, monkeypatch):
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(re.search(r"^```python\n(.*?)^```", README, re.M | re.S)[1], names)
+    assert names["model"].dual_gap_ <= 1e-3
+
+
+def test_the_command_line_and_python_follow_the_same_graph():
+    path = build_parser("path").parse_args(["path", "data.svm"])
+    parameters = signature(ranksvm.regularization_path).parameters
+    assert path.graph == parameters["graph"].default
+    assert path.lambda_min_ratio == parameters["lambda_min_ratio"].default
+    assert path.max_memory == parameters["max_memory"].default
+    assert 'kernel="rbf", graph' not in README
 
 
 def test_every_name_of_the_readme_exists():

@@ -69,6 +69,8 @@ def test_every_help_ends_with_examples(capsys):
 @pytest.mark.parametrize("command", EXAMPLES)
 def test_examples_do_what_they_say(trained, command, capsys):
     for example in EXAMPLES[command]:
+        if command == "ranksvm" and example == "ranksvm demo":
+            continue  # which is run by itself
         assert main(shlex.split(example)[1:]) == 0, (example, capsys.readouterr().err)
 
 
@@ -199,6 +201,36 @@ def test_cv_takes_kernels(folder, capsys):
         (["--device", "cuda"], "kernels are computed on the CPU"),
     ]:
         assert message in refusal(capsys, "cv", "train.csv", "--kernel", "rbf", *more)
+
+
+def test_cv_takes_devices(folder, capsys):
+    pytest.importorskip("array_api_compat")
+    arguments = ["--Cs", "0.01,1", "--tol", "1e-9", "--scale", "standard", "--table"]
+    assert main(["cv", "train.csv", *arguments, "a.json"]) == 0
+    assert main(["cv", "train.csv", "m.json", *arguments, "b.json", "--device", "numpy:cpu"]) == 0
+    host, device = (json.loads(Path(name).read_text()) for name in ("a.json", "b.json"))
+    for one, other in zip(host, device, strict=True):
+        assert one["mean_test_score"] == pytest.approx(other["mean_test_score"], abs=1e-3)
+    capsys.readouterr()
+    said = refusal(capsys, "cv", "train.csv", "--auto", "--device", "numpy:cpu")
+    assert "--auto is for linear rankers on the CPU" in said
+
+
+def test_the_demo_ranks_measures_and_draws(folder, capfd, monkeypatch):
+    assert main(["demo", "shown"]) == 0
+    said = capfd.readouterr().out
+    assert "rank,row,score\n1," in said
+    assert "pairwise accuracy" in said
+    assert Path("shown/convergence.png").stat().st_size > 1000
+    monkeypatch.setattr("ranksvm.cli.demo.find_spec", lambda _: None)
+    assert main(["demo", "plain"]) == 0
+    assert "no picture without matplotlib" in capfd.readouterr().out
+    assert "is no folder" in refusal_of_folder(capfd)
+
+
+def refusal_of_folder(capfd):
+    assert main(["demo", "train.csv"]) == 2
+    return capfd.readouterr().err
 
 
 def test_folds_with_a_linear_kernel_measure_as_weights_do(folder, capsys):

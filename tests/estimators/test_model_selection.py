@@ -328,8 +328,7 @@ def test_trainings_are_counted(problem, capsys):
     RankSVMCV(CS, cv=3, verbose=1).fit(X, y, qid)
     captured = capsys.readouterr()
     assert captured.out == ""
-    lines = captured.err.split("\r")
-    assert [line.split(",")[0] for line in lines[1:]] == [
+    assert [line.split(",")[0] for line in captured.err.splitlines()] == [
         f"{k} of 9 trainings" for k in range(1, 10)
     ]
     assert captured.err.endswith(" s\n")
@@ -345,8 +344,8 @@ def test_threads_share_a_counter():
         thread.start()
     for thread in threads:
         thread.join()
-    assert stream.getvalue().count("\r") == 200
-    assert "\r200 of 200 trainings" in stream.getvalue()
+    assert stream.getvalue().count("\n") == 200
+    assert "\n200 of 200 trainings" in stream.getvalue()
 
 
 def test_the_curve_is_drawn(problem):

@@ -7,6 +7,8 @@ enough to ask.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -65,3 +67,23 @@ def to_host(array: Any) -> Any:
         return sparse.csr_matrix((values, indices, indptr), shape=tuple(array.shape))
     host: np.ndarray[Any, Any] = array.detach().cpu().numpy() if library == "torch" else array.get()
     return np.asarray(host, order="C")
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """Say in a sentence that a device has run out of memory, whatever its library says.
+
+    Raises
+    ------
+    MemoryError
+        In place of the error of the library.
+    """
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":  # of Torch, or of CuPy
+            raise
+        raise MemoryError(
+            "the device ran out of memory in training; free some, train on fewer rows, or use "
+            'device="cpu"'
+        ) from error

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InputError
@@ -94,26 +92,6 @@ def copied(X: Any, device: ArrayDevice) -> ArrayMatrix:
         stacklevel=4,
     )
     return ArrayMatrix(DenseRows(device, X, streamed=True))
-
-
-@contextmanager
-def within_memory() -> Iterator[None]:
-    """Say in a sentence that a device has run out of memory, whatever its library says.
-
-    Raises
-    ------
-    MemoryError
-        In place of the error of the library.
-    """
-    try:
-        yield
-    except Exception as error:
-        if type(error).__name__ != "OutOfMemoryError":  # of Torch, or of CuPy
-            raise
-        raise MemoryError(
-            "the device ran out of memory in training; free some, train on fewer rows, or use "
-            'device="cpu"'
-        ) from error
 
 
 def device_of(X: Any) -> ArrayDevice:

@@ -48,7 +48,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     cv = commands.add_parser(
         "cv",
-        help="choose C by cross-validation",
         description="Measure, for each C of a grid, the ranking of rows that training has not "
         "seen: folds of whole queries, or of rows if there are no qids. Print a table and the best "
         "C; with MODEL, train on all rows with that.",

@@ -26,7 +26,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     demo = commands.add_parser(
         "demo",
-        help="train, predict, evaluate and draw on real data that need no download",
         description="Rank the diabetes patients of scikit-learn by how their illness will go on, a "
         "third of them held out. Each step is a command, which is printed before it runs.",
     )

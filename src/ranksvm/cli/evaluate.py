@@ -22,7 +22,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     evaluate = commands.add_parser(
         "evaluate",
-        help="measure how well scores or a model order labelled rows",
         description="Print pairwise accuracy and ranking error, where pairs of equal scores count "
         "half, or the metrics that are asked for.",
     )

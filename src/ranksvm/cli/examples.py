@@ -33,6 +33,10 @@ EXAMPLES = {
         "ranksvm path train.svm path.csv --kernel rbf --gamma 0.5",
         "ranksvm path train.svm --kernel rbf --validation test.svm --plot path.png",
     ),
+    "ranksvm report": (
+        "ranksvm report model.json test.csv report.html",
+        "ranksvm report model.json test.csv report.html --train train.csv",
+    ),
     "ranksvm demo": ("ranksvm demo", "ranksvm demo folder"),
     "ranksvm info": ("ranksvm info model.json", "ranksvm info model.json --weights weights.txt"),
     "ranksvm convert": (

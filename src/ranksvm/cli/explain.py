@@ -20,7 +20,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     explain = commands.add_parser(
         "explain",
-        help="tell why rows rank as they do",
         description="Tell what each feature adds to the scores of the rows of a query, against "
         "their mean; or why one row is above another.",
     )

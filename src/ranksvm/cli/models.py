@@ -23,7 +23,6 @@ def add_info(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     info = commands.add_parser(
         "info",
-        help="tell what a model is, or packed data are",
         description="Tell what a model file holds: its form, features, parameters and certificate, "
         "and the data it was trained on; or write its weights. Of a folder of packed data, tell "
         "what is in it.",
@@ -46,7 +45,6 @@ def add_convert(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     convert = commands.add_parser(
         "convert",
-        help="write a model in another form",
         description="Read a model of any form, or weights as text, one per line, and write it in "
         "another: JSON, safetensors, a model of LIBLINEAR-ranksvm, of SVM^rank, or weights; or as "
         "a search engine, a database or a runtime takes it.",

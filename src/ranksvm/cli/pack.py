@@ -15,7 +15,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     pack = commands.add_parser(
         "pack",
-        help="write data as a folder that is mapped, for what is larger than memory",
         description="Read rows once, piece by piece, and write a folder of arrays that the other "
         "commands take in their place, and map into memory.",
     )

@@ -36,7 +36,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     path = commands.add_parser(
         "path",
-        help="follow the regularization path of the kernel RankSVM",
         description="Find the kernel RankSVM with hinge loss for all lambda at once, as lambda "
         "falls. Print where the path begins and ends and, with --validation, where it is best. "
         "With OUT, write a table of its breakpoints.",

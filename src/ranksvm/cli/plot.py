@@ -21,7 +21,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     plot = commands.add_parser(
         "plot",
-        help="draw models and rankings",
         description="Draw models and rankings to a PNG, SVG or PDF, as the name of OUT says. The "
         "convergence of a training is drawn by ranksvm train --plot, the choice of C by ranksvm "
         "cv --plot.",

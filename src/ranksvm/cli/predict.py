@@ -22,7 +22,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     predict = commands.add_parser(
         "predict",
-        help="score rows with a model",
         description="Write one score per row; higher is better. Rows are read and scored some at "
         "a time, so that they need not fit into memory.",
     )

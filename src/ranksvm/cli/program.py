@@ -49,15 +49,17 @@ if TYPE_CHECKING:
 
 
 def build_parser(command: str | None = None) -> Parser:
-    """Return the parser of the command line, with all commands or just this one."""
+    """Return the parser of the command line, with this command, or the names of all of them."""
     parser = Parser(
         prog="ranksvm",
         description="Ranking support vector machines, trained exactly and with a certificate.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    for name, add in COMMANDS.items():
-        if command in (None, name):
+    for name, (summary, add) in COMMANDS.items():
+        if command is None:
+            commands.add_parser(name, help=summary)
+        elif command == name:
             add(commands)
     return parser
 
@@ -70,7 +72,6 @@ def _adder(module: str, function: str = "add_command") -> Callable[[Any], None]:
 def _add_train(commands: Any) -> None:
     train = commands.add_parser(
         "train",
-        help="learn a model from labelled rows",
         description="Learn a RankSVM, linear or with a kernel, from labelled rows and write a "
         "model file.",
     )
@@ -103,7 +104,7 @@ def _add_train(commands: Any) -> None:
 
 
 def _add_run(commands: Any) -> None:
-    run = commands.add_parser("run", help="do what a config file of TreeRankSVM asks for")
+    run = commands.add_parser("run")
     _complete_run(run)
 
 
@@ -197,20 +198,24 @@ def _run_config(args: argparse.Namespace) -> None:
     run_config(args.config)
 
 
-COMMANDS: dict[str, Callable[[Any], None]] = {
-    "train": _add_train,
-    "predict": _adder("predict"),
-    "pack": _adder("pack"),
-    "evaluate": _adder("evaluate"),
-    "run": _add_run,
-    "cv": _adder("cv"),
-    "path": _adder("path"),
-    "info": _adder("models", "add_info"),
-    "convert": _adder("models", "add_convert"),
-    "plot": _adder("plot"),
-    "explain": _adder("explain"),
-    "report": _adder("report"),
-    "demo": _adder("demo"),
+# What each is for, and who adds it; `ranksvm --help` needs no more than the former.
+COMMANDS: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "train": ("learn a model from labelled rows", _add_train),
+    "predict": ("score rows with a model", _adder("predict")),
+    "pack": (
+        "write data as a folder that is mapped, for what is larger than memory",
+        _adder("pack"),
+    ),
+    "evaluate": ("measure how well scores or a model order labelled rows", _adder("evaluate")),
+    "run": ("do what a config file of TreeRankSVM asks for", _add_run),
+    "cv": ("choose C by cross-validation", _adder("cv")),
+    "path": ("follow the regularization path of the kernel RankSVM", _adder("path")),
+    "info": ("tell what a model is, or packed data are", _adder("models", "add_info")),
+    "convert": ("write a model in another form", _adder("models", "add_convert")),
+    "plot": ("draw models and rankings", _adder("plot")),
+    "explain": ("tell why rows rank as they do", _adder("explain")),
+    "report": ("write a page on a model and how it ranks", _adder("report")),
+    "demo": ("train, predict, evaluate and draw on real data", _adder("demo")),
 }
 
 
@@ -226,7 +231,8 @@ def _status(args: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (`ranksvm.cli.statuses`)."""
     argv = sys.argv[1:] if argv is None else argv
-    parser = build_parser(argv[0] if argv and argv[0] in COMMANDS else None)
+    command = next((word for word in argv if not word.startswith("-")), None)
+    parser = build_parser(command if command in COMMANDS else None)
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         getattr(args, "parser", parser).refuse(unknown)

@@ -17,7 +17,6 @@ def add_command(commands: Any) -> None:
     """Add the command to what ``ArgumentParser.add_subparsers`` returned."""
     report = commands.add_parser(
         "report",
-        help="write a page on a model and how it ranks",
         description="Write one HTML file on a model: its certificate, the data, metrics with "
         "intervals, the best and the worst queries, weights and what features are worth. DATA are "
         "labelled rows that it was not trained on.",

@@ -11,12 +11,9 @@ from numpy.typing import ArrayLike
 from ..arrays.libraries import to_host
 from ..errors import InputError
 from ..linear.occurring import FeatureWeights
-from ..metrics import evaluate
-from ..metrics.conventions import Conventions
 from ..pairs.columns import finite_column
 from ..pairs.queries import ids_from_sizes
 from ..pairs.top import Gains
-from ..selection.scoring import has_pairs
 
 if TYPE_CHECKING:
     from .linear_ranker import LinearRanker
@@ -98,6 +95,8 @@ class RoundScores:
     def __init__(
         self, ranker: LinearRanker, gain: Gains, n_queries: int, sets: list[EvalSet]
     ) -> None:
+        from ..metrics.conventions import Conventions
+
         self._ranker, self._n_queries, self._sets = ranker, n_queries, sets
         self._metric, self._conventions = f"ndcg@{gain.top}", Conventions(gain=gain.kind)
         self.results: Results = {f"valid_{k}": {self._metric: []} for k in range(len(sets))}
@@ -110,6 +109,8 @@ class RoundScores:
         return self.results["valid_0"][self._metric][-1]
 
     def _score(self, rows: EvalSet, name: str) -> float:
+        from ..metrics import evaluate
+
         X, y, ids = rows
         ids = self._ranker._query_ids(X, ids)
         self._ranker._warn_of_one_query(ids, f"{name} was given no eval_qid or eval_group", 7)
@@ -120,6 +121,8 @@ class RoundScores:
 
 def _score(ranker: Ranker, rows: EvalSet, name: str) -> float:
     """Return the score of a trained ranker on one of the sets; NaN if that has no pairs."""
+    from ..selection.scoring import has_pairs
+
     X, y, ids = rows
     ids = ranker._query_ids(X, ids)
     ranker._warn_of_one_query(ids, f"{name} was given no eval_qid or eval_group", stacklevel=5)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..disk.data import PackedData
 from ..errors import InputError
 from ..linear.condition_arguments import CONDITIONS, ConditionArguments
 from ..linear.feature_names import FeatureNames
@@ -25,7 +24,7 @@ from ..pairs.query_columns import column_names, query_column, without_column
 from ..pairs.survival import Survival, is_structured
 from ..solvers import Iteration, SolverResult
 from .convergence import warn_unless_converged
-from .packed_data import host_matrix, packed_preferences, require_alone, require_same
+from .packed_data import host_matrix, is_packed, packed_preferences, require_alone, require_same
 from .pair_arguments import PairArguments
 from .priors import prior_values
 from .rows import labelled_rows, rows_alone
@@ -109,7 +108,7 @@ def ranksvm_grid(
     given = PairArguments(pairs, pair_weights, margins)
     preferences: AnyPreferences
     weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-    if isinstance(X, PackedData):
+    if is_packed(X):
         require_alone(X, y=y, qid=qid, event=event, time=time, ipcw=ipcw, tau=tau)
         names = None if X.feature_names is None else list(X.feature_names)
         preferences = packed_preferences(X, given, **weights)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays.libraries import library_of, to_host
-from ..disk.data import PackedData
 from ..linear.condition_arguments import ConditionArguments, OfFeatures
 from ..linear.conditions import Conditions
 from ..linear.feature_names import FeatureNames
 from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
-from ..models.linear import LinearModel
 from .certified_ranker import CertifiedRanker
-from .packed_data import check_packed, matrix_of, unchanged
+from .packed_data import check_packed, is_packed, matrix_of, unchanged
 from .priors import prior_values, the_one_prior
+
+if TYPE_CHECKING:
+    from ..models.linear import LinearModel
 
 Vector = NDArray[np.float64]
 
@@ -69,6 +70,8 @@ class LinearRanker(CertifiedRanker):
         -------
         LinearModel
         """
+        from ..models.linear import LinearModel
+
         facts = self._facts()
         return LinearModel(self.weights_, **facts)
 
@@ -86,7 +89,7 @@ class LinearRanker(CertifiedRanker):
         return given.conditions(features)
 
     def _features(self, X: Any) -> Any:
-        if isinstance(X, PackedData):
+        if is_packed(X):
             self._require_fitted()
             return check_packed(self, X, reset=False)
         if library_of(X) is None:

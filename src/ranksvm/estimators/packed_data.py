@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..arrays.libraries import to_host
-from ..arrays.matrix import ArrayMatrix
-from ..arrays.placement import design_matrix
-from ..disk.data import PackedData
+from ..arrays.libraries import library_of, to_host
 from ..errors import InputError
 from ..linear.design_matrix import DesignMatrix
 from ..linear.occurring import IN_TRAINING
 from ..pairs.given import AnyPreferences
 from .pair_arguments import PairArguments
+
+if TYPE_CHECKING:
+    from ..arrays.matrix import ArrayMatrix
+    from ..disk.data import PackedData
+
+
+def is_packed(X: Any) -> TypeGuard[PackedData]:
+    """Tell packed data; who has opened some has imported what opens them."""
+    opened = sys.modules.get(f"{__name__.partition('.')[0]}.disk.data")
+    return opened is not None and isinstance(X, opened.PackedData)
 
 
 def require_alone(data: PackedData, **given: Any) -> None:
@@ -29,7 +37,7 @@ def require_alone(data: PackedData, **given: Any) -> None:
 
 def refuse_packed(X: Any, taker: str) -> None:
     """Refuse packed data where arrays are taken."""
-    if isinstance(X, PackedData):
+    if is_packed(X):
         raise X.refused(taker)
 
 
@@ -45,21 +53,23 @@ def matrix_of(
     X: Any, device: str | None = None, spare: int = IN_TRAINING
 ) -> DesignMatrix | ArrayMatrix:
     """View X as a design matrix where `device` says, of packed data as well."""
-    if isinstance(X, PackedData) and device in (None, "cpu"):
+    if device in (None, "cpu") and library_of(X) is None:
         return host_matrix(X, spare)
-    return design_matrix(X.X if isinstance(X, PackedData) else X, device, spare)
+    from ..arrays.placement import design_matrix
+
+    return design_matrix(X.X if is_packed(X) else X, device, spare)
 
 
 def host_matrix(X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
     """View rows of the host as a design matrix, of packed data as well."""
-    if isinstance(X, PackedData):
+    if is_packed(X):
         return X.design_matrix(spare)
     return DesignMatrix.from_array(X, spare)
 
 
 def bytes_of_pass(X: Any) -> int | None:
     """Return what a pass over packed data reads; None of others, which are in memory."""
-    return X.bytes_of_X if isinstance(X, PackedData) else None
+    return X.bytes_of_X if is_packed(X) else None
 
 
 def packed_preferences(data: PackedData, given: PairArguments, **weights: Any) -> AnyPreferences:
@@ -71,7 +81,7 @@ def packed_preferences(data: PackedData, given: PairArguments, **weights: Any) -
 
 def require_same(X: Any) -> None:
     """Refuse packed data to which somebody has written since they were opened."""
-    if isinstance(X, PackedData):
+    if is_packed(X):
         X.require_unchanged()
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from ..arrays.libraries import to_host
-from ..disk.data import PackedData
 from ..errors import InputError
-from ..metrics.pairs import given_accuracy
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
-from .packed_data import check_packed, packed_preferences, require_alone
+from .packed_data import check_packed, is_packed, packed_preferences, require_alone
 from .pair_arguments import PairArguments
 from .ranker import Ranker
+
+if TYPE_CHECKING:
+    from ..disk.data import PackedData
 
 
 class PairRanker(Ranker):
@@ -57,11 +58,13 @@ class PairRanker(Ranker):
         """
         self._require_fitted()
         given = PairArguments(pairs, pair_weights)
-        if isinstance(X, PackedData) and not given.are_given:
+        if is_packed(X) and not given.are_given:
             require_alone(X, y=y, qid=qid)
             y, qid = X.y, X.qid
             sample_weight = X.sample_weight if sample_weight is None else sample_weight
         if given.are_given:
+            from ..metrics.pairs import given_accuracy
+
             scores = to_host(self.predict(X))
             preferences = given.preferences(len(scores), y=y, sample_weight=sample_weight)
             return given_accuracy(preferences)(scores)
@@ -81,7 +84,7 @@ class PairRanker(Ranker):
         **weights: Any,
     ) -> tuple[Any, AnyPreferences]:
         """Return the features, and the preferences among their rows; `weights` are for labels."""
-        if isinstance(X, PackedData):
+        if is_packed(X):
             return self._packed_preferences(X, y, qid, group, given, **weights)
         if given.are_given:
             X, ids = self._training_features(X, qid, group)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..arrays.libraries import to_host
 from ..errors import InputError
-from ..files.model import load_model
 from ..linear.condition_arguments import OfFeatures
 from ..linear.feature_names import FeatureNames
-from ..models import KernelModel, LinearModel
-from ..models.from_estimators import linear_model_of
-from ..models.priors import prior_of
 
 
 def prior_values(prior: Any, features: FeatureNames) -> OfFeatures:
@@ -27,11 +24,18 @@ def prior_values(prior: Any, features: FeatureNames) -> OfFeatures:
     DataError
         If a file is no model.
     """
-    if isinstance(prior, str | os.PathLike):
-        return prior_of(linear_model_of(load_model(prior), str(prior)), features, str(prior))
-    if isinstance(prior, LinearModel | KernelModel | BaseEstimator):
-        return prior_of(linear_model_of(prior, "the prior"), features, "the prior")
     numbers: OfFeatures = to_host(prior)
+    if numbers is None or isinstance(numbers, int | float | np.ndarray):
+        return numbers
+    from ..models.from_estimators import HasModel, linear_model_of
+    from ..models.priors import prior_of
+
+    if isinstance(prior, str | os.PathLike):
+        from ..files.model import load_model
+
+        return prior_of(linear_model_of(load_model(prior), str(prior)), features, str(prior))
+    if isinstance(prior, HasModel | BaseEstimator):
+        return prior_of(linear_model_of(prior, "the prior"), features, "the prior")
     return numbers
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..arrays.placement import within_memory
+from ..arrays.libraries import within_memory
 from ..linear.condition_arguments import OfFeatures
 from .callbacks import fit_task
 from .eval_sets import EvalSets, RoundScores, eval_scores, eval_sets

@@ -6,7 +6,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..disk.data import PackedData
 from ..errors import InputError
 from ..linear.condition_arguments import OfFeatures
 from ..linear.design_matrix import DesignMatrix
@@ -17,7 +16,7 @@ from ..selection.rows import FoldedRows, TrainingRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring, check_scoring
 from ..selection.variants import ParamGrid
 from .linear_chooser import LinearChooser
-from .packed_data import host_matrix, unchanged
+from .packed_data import host_matrix, is_packed, unchanged
 from .pair_arguments import PairArguments
 from .pair_ranker import PairRanker
 from .whole import fitted_or_not
@@ -243,7 +242,7 @@ n_threads, qid
             X, preferences = self._training_preferences(X, y, qid, group, given, **weights)
             with unchanged(X):
                 rows = self._folded(host_matrix(X), preferences, groups)
-                self._choose(rows, X.X if isinstance(X, PackedData) else X, prior)
+                self._choose(rows, X.X if is_packed(X) else X, prior)
         return self
 
     def _folded(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..arrays.libraries import to_host
 from ..errors import InputError
 from ..linear.features import numeric_features
-from ..models import Model
 from ..pairs.columns import finite_column, finite_numbers
 from ..pairs.queries import ids_from_sizes
 from ..pairs.query_columns import query_column, warn_of_query_column, without_column
-from ..selection.scoring import DEFAULT_SCORING, scorer
 from .packed_data import refuse_packed
 from .rows import KINDS
+
+if TYPE_CHECKING:
+    from ..models import Model
 
 Vector = NDArray[np.float64]
 
@@ -89,6 +90,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         labels = finite_column(y, "y")
         if len(labels) != len(scores):
             raise InputError(f"y has length {len(labels)} but X has {len(scores)} rows")
+        from ..selection.scoring import DEFAULT_SCORING, scorer
+
         measure = scorer(getattr(self, "scoring", DEFAULT_SCORING), labels, ids, sample_weight)
         return measure(scores)
 

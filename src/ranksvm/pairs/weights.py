@@ -33,7 +33,7 @@ def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vec
     """
     if query_weight is None:
         return None
-    if np.shape(query_weight) == (groups.n_queries,):
+    if finite_numbers(query_weight, "query_weight").shape == (groups.n_queries,):
         weights = np.empty(groups.n_queries)
         weights[np.argsort(groups.first_rows)] = _checked("query_weight", query_weight, "query")
         return _some(weights, "query_weight", "query")
