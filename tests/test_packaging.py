@@ -48,5 +48,14 @@ def test_the_paper_cites_what_it_lists():
     assert cited == listed
 
 
+@pytest.mark.parametrize("library", ["numpy", "scipy", "sklearn"])
+def test_no_names_are_used_that_a_library_may_take_away(library):
+    """What begins with an underscore changes without notice."""
+    private = re.compile(rf"\b(?:from|import) {library}(?:\.\w+)*(?:\._| import \(?_)(?!_)")
+    files = sorted((ROOT / "src").rglob("*.py"))
+    assert [path.name for path in files if private.search(path.read_text())] == []
+    assert private.search(f"from {library}._inner import name")
+
+
 def workflow(name):
     return (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()

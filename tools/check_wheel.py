@@ -37,7 +37,7 @@ def main() -> int:
         return 1
     audit(wheel)
     rows = [result(python, wheel, args.tests) for python in args.python]
-    print("\n".join(rows))
+    print(*rows, sep="\n")
     return any(" FAILED" in row for row in rows)
 
 
@@ -62,9 +62,11 @@ def result(python: str, wheel: Path, tests: list[str]) -> str:
     """Return a line of the table."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return f"{python}: {tried(python, wheel, tests, Path(folder))}"
+            row = f"{python}: {tried(python, wheel, tests, Path(folder))}"
         except subprocess.CalledProcessError as error:
-            return f"{python}: FAILED: {' '.join(map(str, error.cmd))}"
+            row = f"{python}: FAILED: {' '.join(map(str, error.cmd))}"
+    print(row, flush=True)
+    return row
 
 
 def tried(python: str, wheel: Path, tests: list[str], folder: Path) -> str:

@@ -47,12 +47,22 @@ inline const char* decimal_end(const char* begin, const char* end) {
   return stop == exponent ? p : stop;
 }
 
-inline std::from_chars_result read_decimal(const char* begin, const char* end, double& value) {
+// The number that a text is, with a point whatever the user's language has.
+inline double number_of(const char* text) {
+#if defined(_WIN32)
+  static const _locale_t c_locale = _create_locale(LC_ALL, "C");
+  return _strtod_l(text, nullptr, c_locale);
+#else
   static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  return strtod_l(text, nullptr, c_locale);
+#endif
+}
+
+inline std::from_chars_result read_decimal(const char* begin, const char* end, double& value) {
   const char* stop = decimal_end(begin, end);
   if (stop == begin) return {begin, std::errc::invalid_argument};
   const std::string text(begin, stop);
-  const double found = strtod_l(text.c_str(), nullptr, c_locale);
+  const double found = number_of(text.c_str());
   const auto mantissa = text.substr(0, text.find_first_of("eE"));
   const bool vanished = found == 0 && mantissa.find_first_of("123456789") != text.npos;
   if (vanished || std::isinf(found)) return {stop, std::errc::result_out_of_range};
