@@ -100,12 +100,13 @@ default="auto"
           not impressed by their scales;
         - "row_space" works with the n x n dot products of the rows: best with fewer rows than
           features, whatever C and scales are; Newton steps for the squared hinge, an interior-point
-          method for the hinge; on the CPU, for at most 8,192 rows;
+          method for the hinge, and with bounds or L1 the dual of each step; on the CPU, for at most
+          8,192 rows;
         - "trust_region" uses conjugate gradients: best with many sparse features;
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
-          the last two and "row_space" are for the penalty ``0.5 |w|^2`` alone;
+          the last two are for the penalty ``0.5 |w|^2`` alone;
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their

@@ -22,7 +22,15 @@ from .matrix import ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
 from .sparse_hessian import SparseRows
-from .views import Block, LastProduct, Products, ScaledColumns, Stored, TakenRows
+from .views import (
+    Block,
+    LastProduct,
+    Products,
+    ScaledColumns,
+    SparseArrays,
+    Stored,
+    TakenRows,
+)
 
 Vector = NDArray[np.float64]
 
@@ -87,7 +95,7 @@ or float64
             kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
             if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
                 raise TypeError("X must be a C-contiguous matrix of float32 or float64")
-            return cls(Stored(kind(X), X.shape), X.shape, X.size)
+            return cls(Stored(kind(X), X.shape, source=X), X.shape, X.size)
         if getattr(X, "format", None) == "csr":
             return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1], spare)
         raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
@@ -115,7 +123,8 @@ or float64
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
         core = kind(indptr, indices, values, len(columns))
         shape = (len(indptr) - 1, len(columns))
-        return cls(Stored(core, shape), shape, int(indptr[-1]), columns)
+        stored = Stored(core, shape, source=SparseArrays(indptr, indices, values))
+        return cls(stored, shape, int(indptr[-1]), columns)
 
     @property
     def rounding_of_sums(self) -> float:
@@ -137,6 +146,14 @@ or float64
     def scaled(self, scale: Vector) -> DesignMatrix:
         """View ``X * scale``, with positive factors of shape (n_columns,), without copying X."""
         return self._seen(ScaledColumns(self._products, scale))
+
+    def restricted(self, columns: NDArray[np.int64]) -> DesignMatrix:
+        """Copy some columns, in ascending order."""
+        self._begin_pass()
+        some = self._products.columns(columns)
+        shape = (self.shape[0], len(columns))
+        share = len(columns) / max(self.shape[1], 1)
+        return DesignMatrix(some, shape, round(share * self.n_stored))
 
     def copied(self, rows: NDArray[np.int64]) -> DesignMatrix:
         """Copy some rows, dense, in double precision."""

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ..lazy import cached_property
 from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
 from ..pairs.sweeps import Scores
-from ..solvers.protocols import NewtonSystem, Plane
+from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
 from .known import LastHessian
 from .matrix import Hessian, Matrix, Slope
@@ -272,6 +272,19 @@ class AtWeights:
     def hessian_of_loss(self, dtype: type[np.floating] = np.float64) -> NDArray[np.float64]:
         """Form ``c X'HX``, of shape (n_features, n_features), in the precision of a dtype."""
         return _unscaled(*self._scaled_of_loss(dtype))
+
+    def few_rows(self) -> FewRows | None:
+        """Return the model of the loss by the rows of X, where they are known to be few."""
+        objective, rows = self.objective, self.objective.rows
+        if rows is None:
+            return None
+        return FewRows(
+            objective.c * self.loss.gradient,
+            objective.c * self._smooth_loss.hessian_product(np.eye(len(self.scores))),
+            self.image,
+            lambda z: objective.X.t_dot(z, objective.n_threads),
+            rows.weighted_gram,
+        )
 
     def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
         """Return the same as it was formed last; None if none is kept."""

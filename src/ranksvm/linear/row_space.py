@@ -37,7 +37,7 @@ from .matrix import Matrix
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-MOST_ROWS = 8192
+MOST_ROWS, FEW_ROWS = 8192, 1024
 DENSE = 0.1  # share of stored values from which matrix products of all are faster
 _BLOCK_BYTES = 1 << 20
 _TINY = 1e-280
@@ -76,6 +76,12 @@ class RowSpace:
         """Say whether rows are on the host, and few enough for a matrix with a row for each."""
         return isinstance(X, DesignMatrix) and X.shape[0] <= MOST_ROWS
 
+    @staticmethod
+    def suits_columns(X: Matrix) -> bool:
+        """Say whether dot products of some columns of the rows, again and again, cost little."""
+        n, d = X.shape
+        return RowSpace.suits(X) and n < d and n <= FEW_ROWS and X.n_stored >= DENSE * n * d
+
     @classmethod
     def of(cls, X: Matrix, n_threads: int = 1) -> RowSpace:
         """Return the space of rows that suit it.
@@ -99,6 +105,15 @@ class RowSpace:
     @cached_property
     def _factor(self) -> _Factor:
         return _factor(self._gram) if self.is_finite else _Factor.empty(self.X.shape[0])
+
+    def weighted_gram(self, weights: Vector) -> Floats:
+        """Return ``X diag(weights) X'``, of the columns whose weights are positive."""
+        chosen = np.flatnonzero(weights)
+        columns = self.X.restricted(chosen)
+        n, d = columns.shape
+        scale = np.sqrt(weights[chosen])
+        Z = columns.gather((0, n, None), (0, d), np.zeros(d), scale, np.float64)
+        return np.asarray(Z @ Z.T, dtype=np.float64)
 
     @property
     def is_finite(self) -> bool:

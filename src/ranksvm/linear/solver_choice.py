@@ -50,8 +50,31 @@ PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
+NEAR_SQUARED = 1e-2  # a gap
 LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
 LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
+
+
+def proximal_row_space(
+    objective: Objective, w0: Vector, progress: Progress | None = None
+) -> SolverResult:
+    """Minimise an objective with kinks or bounds that knows its row space.
+
+    With few rows, a step leaves hardly a pair on the smoothed part of a hinge loss. So that begins
+    near the optimum of the squared one. What a dual leaves, as where hardly anything is charged,
+    products do.
+    """
+    assert isinstance(objective, LinearObjective)
+    progress = progress or Progress()
+    progress.begin("proximal_row_space", objective)
+    loss = objective.loss
+    if isinstance(loss, SmoothedHinge) and not progress.history:
+        squared = objective.with_loss(SquaredHinge(loss.pairs, loss.margin))
+        w0 = proximal_newton(squared, w0, Progress(NEAR_SQUARED)).weights
+    result = proximal_newton(objective, w0, progress, name="proximal_row_space")
+    if result.status is Status.STALLED:
+        return proximal_products(objective, result.weights, progress)
+    return result
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
@@ -85,6 +108,7 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
 
 PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
     "newton": proximal_newton,
+    "row_space": proximal_row_space,
     "trust_region": proximal_products,
 }
 
@@ -255,14 +279,15 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
     """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
 
     The first where a sample serves, or where its steps cost less than the products that are
-    typical.
+    typical; but in the space of the rows where these are few and dense.
     """
     name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
         products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
         explicit = costs.newton(_steps(parameters), kinks)
         is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
-        name = "newton" if is_small else "trust_region"
+        few_rows = RowSpace.suits_columns(X)
+        name = "row_space" if few_rows else "newton" if is_small else "trust_region"
     if name not in PROXIMAL_SOLVERS:
         raise InputError(
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "

@@ -5,7 +5,7 @@ A view offers the products of what it views, so that views of views work, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,9 @@ class Products(Protocol):
     def rows(self, rows: RowIndex) -> Products:
         """Return some rows: a view of those that are adjacent, a dense copy of others."""
 
+    def columns(self, columns: NDArray[np.int64]) -> Products:
+        """Copy some columns, in ascending order."""
+
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
 
@@ -72,13 +75,38 @@ class Products(Protocol):
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
 
 
+class SparseArrays(NamedTuple):
+    """The arrays of a CSR matrix."""
+
+    indptr: NDArray[np.integer]
+    indices: NDArray[np.integer]
+    values: NDArray[np.floating]
+
+    def columns(self, columns: NDArray[np.int64], n_columns: int) -> SparseArrays:
+        """Copy some of so many columns, in ascending order."""
+        places = np.full(n_columns, -1, dtype=self.indices.dtype)
+        places[columns] = np.arange(len(columns))
+        n_stored = int(self.indptr[-1])
+        found = places[self.indices[:n_stored]]
+        kept = np.flatnonzero(found >= 0)
+        indptr = np.searchsorted(kept, self.indptr).astype(self.indptr.dtype)
+        return SparseArrays(indptr, found[kept], self.values[:n_stored][kept])
+
+
 class Stored:
     """A matrix of the core, less an offset of each column."""
 
-    def __init__(self, core: CoreMatrix, shape: tuple[int, int], offset: Vector | None = None):
+    def __init__(
+        self,
+        core: CoreMatrix,
+        shape: tuple[int, int],
+        offset: Vector | None = None,
+        source: NDArray[Any] | SparseArrays | None = None,
+    ):
         self._core = core
         self._shape = shape
         self._offset = offset
+        self._source = source
         self.rows_in_a_sum: int = core.rows_in_a_sum
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
@@ -139,7 +167,23 @@ class Stored:
 
     def less(self, offset: Vector) -> Products:
         """View X less an offset of each column."""
-        return Stored(self._core, self._shape, offset) if offset.any() else self
+        return Stored(self._core, self._shape, offset, self._source) if offset.any() else self
+
+    def columns(self, columns: NDArray[np.int64]) -> Products:
+        """Copy some columns, in ascending order."""
+        n, d = self._shape
+        shape, source = (n, len(columns)), self._source
+        offset = None if self._offset is None else self._offset[columns]
+        if isinstance(source, SparseArrays):
+            some = source.columns(columns, d)
+            same: Any = type(self._core)
+            return Stored(same(*some, len(columns)), shape, offset, some)
+        if source is None:
+            everything = Block(0, n, None, 0, d, np.zeros(d), np.ones(d))
+            source, offset = self.gather(everything, np.float64), None
+        dense = np.ascontiguousarray(source[:, columns])
+        kind: Any = _core.DenseMatrix32 if dense.dtype == np.float32 else _core.DenseMatrix64
+        return Stored(kind(dense), shape, offset, dense)
 
     def sample(self) -> Vector:
         """Copy some rows, spread evenly, dense, in double precision."""
@@ -196,6 +240,10 @@ class TakenRows:
             return None
         return X._replace(rows=self._rows if X.rows is None else X.rows[self._rows])
 
+    def columns(self, columns: NDArray[np.int64]) -> Products:
+        """Copy some columns, in ascending order."""
+        return TakenRows(self._X.columns(columns), self._rows, self._n_samples)
+
     def centered(self) -> Products:
         """View the same rows of X, centered."""
         X = self._X.centered()
@@ -244,6 +292,10 @@ class ScaledColumns:
         X = self._X.sparse_rows()
         return None if X is None else X.scaled(self._scale)
 
+    def columns(self, columns: NDArray[np.int64]) -> Products:
+        """Copy some columns, in ascending order."""
+        return ScaledColumns(self._X.columns(columns), self._scale[columns])
+
     def centered(self) -> Products:
         """View the same columns of X, centered."""
         X = self._X.centered()
@@ -263,6 +315,7 @@ class LastProduct:
         self.t_dot = X.t_dot
         self.t_dot_squares = X.t_dot_squares
         self.gather = X.gather
+        self.columns = X.columns
         self.rows = X.rows
         self.sparse_rows = X.sparse_rows
 

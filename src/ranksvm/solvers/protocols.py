@@ -33,6 +33,28 @@ class NewtonSystem(NamedTuple):
     to_weights: Callable[[Vector], Vector]
 
 
+class FewRows(NamedTuple):
+    """The quadratic function ``l'B p + (B p)'M (B p) / 2`` of a step p, for B of few rows.
+
+    Attributes
+    ----------
+    slope : ndarray of shape (n_rows,)
+        l.
+    curvature : ndarray of shape (n_rows, n_rows)
+        M.
+    image, transposed : callable
+        Products with B and B'.
+    gram : callable
+        ``B diag(a) B'`` for a vector a that is never negative.
+    """
+
+    slope: Vector
+    curvature: NDArray[np.float64]
+    image: Callable[[Vector], Vector]
+    transposed: Callable[[Vector], Vector]
+    gram: Callable[[Vector], NDArray[np.float64]]
+
+
 class Face(NamedTuple):
     """Where a penalty is smooth, and its gradient there.
 
@@ -194,6 +216,9 @@ class Evaluation(Point, Protocol):
 
     def hessian_of_loss(self, dtype: type[np.floating]) -> NDArray[np.float64]:
         """Return the Hessian without that of the penalty; `dtype` is precise enough."""
+
+    def few_rows(self) -> FewRows | None:
+        """Return the model of the loss by few rows; None if its Hessian serves better."""
 
     def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
         """Return the same as it was formed for a problem nearby; None if none is kept."""

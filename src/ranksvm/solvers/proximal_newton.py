@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .line_search import line_search
 from .newton import ORDER, is_gain
 from .protocols import Evaluation, Line, Objective, Separable, Trial
+from .quadratic_of_few_rows import QuadraticOfFewRows
 from .result import Progress, SolverResult, Status
 from .separable_quadratic import SeparableQuadratic
 from .smoothing import Continuation
@@ -20,7 +21,11 @@ FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not
 
 
 def proximal_newton(
-    objective: Objective, w0: Vector, progress: Progress | None = None
+    objective: Objective,
+    w0: Vector,
+    progress: Progress | None = None,
+    *,
+    name: str = "proximal_newton",
 ) -> SolverResult:
     """Minimise a smooth loss and a penalty that is a sum over the weights, by Newton steps.
 
@@ -33,6 +38,9 @@ def proximal_newton(
        (`ranksvm.solvers.separable_quadratic`),
     4. search between here and there; a trial costs a sweep over the scores, no pass over X.
 
+    Where the objective knows that its rows are few, no Hessian is formed, and the model is
+    minimised by way of its dual (`ranksvm.solvers.quadratic_of_few_rows`).
+
     That is the proximal Newton method (Lee, Sun and Saunders 2014); precision and passes over X are
     as in `ranksvm.solvers.newton`.
 
@@ -43,13 +51,15 @@ def proximal_newton(
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
         When to stop, and the record, which may hold earlier iterations of another solver.
+    name : str, default="proximal_newton"
+        What the history calls it.
 
     Returns
     -------
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("proximal_newton", objective)
+    progress.begin(name, objective)
     continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     start = objective.resumed().evaluate(objective.penalty.nearest(w0), dtype)
@@ -92,7 +102,12 @@ def proximal_step(
 
     The Hessian is that of the evaluation, or of a `model` of it.
     """
-    return _minimizer(evaluation, penalty, (model or evaluation).hessian_of_loss(dtype))
+    rows = (model or evaluation).few_rows()
+    if rows is None:
+        return _minimizer(evaluation, penalty, (model or evaluation).hessian_of_loss(dtype))
+    within, value = penalty.below(FURTHER * evaluation.value), evaluation.value
+    gap = evaluation.absolute_gap / value if value > 0 else 1.0
+    return QuadraticOfFewRows(rows, evaluation.weights, within, value, gap).minimizer()
 
 
 def _minimizer(evaluation: Evaluation, penalty: Separable, hessian: NDArray[np.float64]) -> Vector:
