@@ -92,3 +92,26 @@ def test_stale_data_are_said(folder, tmp_path):
     process = ranksvm("train", tmp_path / "d.rsvm", tmp_path / "m.json")
     assert process.returncode == 0
     assert "a.svm changed after packing; pack again" in process.stderr
+
+
+def test_tables_with_names_and_documents(tmp_path):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    lines = [f"{k % 3},q{k // 10},d{k},{rng.random():.3f},{rng.random():.3f}" for k in range(60)]
+    text = "\n".join(["grade,topic,docid,bm25,price", *lines]) + "\n"
+    (tmp_path / "rows.csv").write_text(text)
+    columns = ("--label", "grade", "--qid", "topic")
+    process = ranksvm("pack", "rows.csv", "d.rsvm", *columns, cwd=tmp_path)
+    assert process.stderr == "packed: 60 rows, 2 features, 6 queries; dense float64, 3.56 kB\n"
+    ranksvm("train", "d.rsvm", "m.json", cwd=tmp_path)
+    assert json.loads((tmp_path / "m.json").read_text())["feature_names"] == ["bm25", "price"]
+    best = [
+        ranksvm("predict", "m.json", data, "-", "--top", "2", *more, cwd=tmp_path).stdout
+        for data, more in [("rows.csv", columns), ("d.rsvm", ())]
+    ]
+    assert best[0] == best[1]
+    assert best[0].startswith("qid,rank,docid,score\nq0,1,d")
+    refused = ranksvm("train", "d.rsvm", "n.json", "--label", "grade", cwd=tmp_path)
+    assert_refused(
+        refused, "d.rsvm is packed: its columns and queries were settled by 'ranksvm pack'"
+    )
