@@ -26,7 +26,7 @@ from .sums import FAN, Total, added
 Step: TypeAlias = Callable[..., Any]
 Pending: TypeAlias = "Future[Any]"
 
-PATIENCE = 30.0  # seconds without a worker, or without the scheduler
+PATIENCE = 45.0  # seconds without a worker, or without the scheduler
 LOOK = 2.0  # how often to look whether they are there
 BAD = ("error", "cancelled", "lost")  # of futures
 NO_SCHEDULER = "the scheduler has not answered"
