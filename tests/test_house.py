@@ -132,6 +132,19 @@ def test_no_private_name_is_imported():
     assert sorted(private) == []
 
 
+def test_errors_of_users_have_a_type_of_their_own():
+    bare = [
+        f"{module}, line {node.lineno}"
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and isinstance(node.exc.func, ast.Name)
+        and node.exc.func.id == "ValueError"
+    ]
+    assert bare == []
+
+
 def test_every_folder_says_what_it_is_for():
     folders = [name for name, path in FILES.items() if path.name == "__init__.py"]
     assert [name for name in folders if not ast.get_docstring(TREES[name])] == []

@@ -177,11 +177,11 @@ def test_weights_of_neither_rows_nor_queries_are_refused():
         (RankSVM, "verbose", "verbose must be a whole number of at least 0, not 'yes'"),
         (RankSVM, "warm_start", "warm_start must be True or False, not 'yes'"),
         (KernelRankSVM, "verbose", "verbose must be a whole number"),
-        (KernelRankSVM, "coef0", "coef0 must be a finite number, not 'yes'"),
+        (KernelRankSVM, "coef0", "coef0 must be finite, not 'yes'"),
         (RankSVMCV, "refit", "refit must be True or False"),
         (RankSVMCV, "one_standard_error", "one_standard_error must be True or False"),
         (KernelRankSVMPathCV, "verbose", "verbose must be a whole number"),
-        (KernelRankSVMPathCV, "coef0", "coef0 must be a finite number"),
+        (KernelRankSVMPathCV, "coef0", "coef0 must be finite"),
     ],
 )
 def test_what_is_on_or_off_is_nothing_else(estimator, name, message):

@@ -51,7 +51,7 @@ def _notes(args: argparse.Namespace, contest: Contest, best: int, top: int) -> l
         )
     Cs = contest.Cs[contest.number == contest.number[top]]
     if at_best in (Cs.min(), Cs.max()) and len(Cs) > 1:
-        notes.append(f"the best, C={at_best:g}, is at an end of the grid; see --Cs")
+        notes.append(f"C={at_best:g} is at an end of the grid; see --Cs")
     n_passes = sum(result.n_passes or 0 for result in contest.results)
     if n_passes:
         notes.append(f"the folds took {n_passes} passes over X together")

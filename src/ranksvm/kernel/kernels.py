@@ -62,8 +62,8 @@ class Kernel:
         elif self.gamma is not None:
             require_number("gamma", self.gamma, positive=True)
         require_number("degree", self.degree, positive=True)
-        if isinstance(self.coef0, (bool, str)) or not np.isfinite(self.coef0):
-            raise InputError(f"coef0 must be a finite number, not {self.coef0!r}")
+        if isinstance(self.coef0, bool | str) or not np.isfinite(self.coef0):
+            raise InputError(f"coef0 must be finite, not {self.coef0!r}")
         if not callable(self.kernel) and self.kernel not in _names():
             raise InputError(
                 f"kernel must be a function or one of {', '.join(map(repr, _names()))}, not "
