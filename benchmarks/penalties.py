@@ -69,6 +69,7 @@ def main() -> None:
     with threadpool_limits(1):
         report_web(args.rows, args.repeats)
         report_text(args.rows_text, args.repeats)
+        report_few_rows(args.repeats)
         report_explicit(args.repeats)
 
 
@@ -91,6 +92,17 @@ def report_text(rows: int, repeats: int) -> None:
     data = Data(*make_text_like(rows), None)
     calls = fits(data, {"tol": 1e-3})
     print_table(f"text-like, {rows:,} x 47,236, squared_hinge", COLUMNS, timed(calls, repeats))
+
+
+def report_few_rows(repeats: int) -> None:
+    """Dense rows of one query, which are far fewer than the features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 20_000))
+    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
+    data = Data(X, y, None)
+    for loss in ("squared_hinge", "hinge"):
+        calls = fits(data, {"loss": loss, "tol": 1e-3})
+        print_table(f"200 x 20,000, {loss}", COLUMNS, timed(calls, repeats))
 
 
 def fits(data: Data, settings: dict[str, Any]) -> dict[str, Callable[[], SolverResult]]:

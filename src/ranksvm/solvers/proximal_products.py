@@ -14,7 +14,7 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 # A model is minimised as far as the gap asks, and not much further than the last step has come.
-ENOUGH, MOST, POWER = 0.5, 0.5, 0.15
+ENOUGH, MOST, POWER = 3.0, 0.95, 0.05
 
 
 def proximal_products(
