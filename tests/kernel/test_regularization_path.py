@@ -65,7 +65,6 @@ def random_lambdas(path, rng, n):
 
 
 @pytest.mark.parametrize("graph", ["full", "reduced"])
-@strategies.examples(40)
 @given(
     problem=strategies.linear_problems(),
     kernel=st.sampled_from(KERNELS),
