@@ -65,6 +65,7 @@ def random_lambdas(path, rng, n):
 
 
 @pytest.mark.parametrize("graph", ["full", "reduced"])
+@strategies.examples(40)
 @given(
     problem=strategies.linear_problems(),
     kernel=st.sampled_from(KERNELS),
