@@ -1,4 +1,9 @@
 import os
+
+# Before NumPy is imported: threads of BLAS gain nothing on small matrices, and where other tests
+# have the CPUs, they wait for one another a hundred times as long as they compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import signal
 from pathlib import Path
 

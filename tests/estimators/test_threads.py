@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from ranksvm import KernelRankSVM, RankSVM, RankSVMCV, threads
 from ranksvm.threads import one_blas_thread, resolve_threads
@@ -44,6 +44,14 @@ def learned(ranker, rows):
     ranker = ranker.__class__(**ranker.get_params())
     ranker.fit(*rows)
     return getattr(ranker, "coef_", None) if hasattr(ranker, "coef_") else ranker.dual_coef_
+
+
+@pytest.fixture(autouse=True)
+def two_blas_threads():
+    """Let BLAS have more threads than one, as tests do not."""
+    with threadpool_limits(2, "blas"):
+        assert set(blas_threads()) == {2}
+        yield
 
 
 def blas_threads():

@@ -108,7 +108,7 @@ def test_the_slope_along_a_line_is_its_derivative():
 @pytest.mark.parametrize("normalize", ["documents", "queries"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_reaches_the_optimum(loss, normalize, C, over_all_functions):
-    X, y, qid = make_problem(2, n=30)
+    X, y, qid = make_problem(2, n=60)
     factor = KernelFactor(KERNEL, X, np.inf)
     parameters = Parameters(C=C, loss=loss, normalize=normalize, tol=1e-6, n_threads=1)
     fit = train_kernel(factor, Preferences.from_labels(y, qid), parameters=parameters)
