@@ -21,6 +21,7 @@ def bytes_of(amount: Any, name: str = "max_memory") -> float:
 
     Examples
     --------
+    >>> from ranksvm.memory import bytes_of
     >>> bytes_of("4G"), bytes_of("2GiB"), bytes_of(1e6)
     (4000000000.0, 2147483648.0, 1000000.0)
     """

@@ -259,6 +259,12 @@ def test_pictures_look_as_asked_for(trained, capsys):
     assert "width x height in inches" in refusal(capsys, *drawn, "a.svg", "--size", "big")
 
 
+def test_features_beyond_floating_point_are_no_fault_of_the_program(folder, capsys):
+    Path("big.svm").write_text("1 1:1e308\n2 1:-1e308 2:1\n3 1:1e308 2:2\n1 2:5\n")
+    said = refusal(capsys, "train", "big.svm", "m.json", "--loss", "hinge")
+    assert "scores must be finite: values of X are too large" in said
+
+
 def test_events_are_not_for_config_files(folder, capsys):
     Path("times.cfg").write_text("[Input]\ntrain_set=train.svm\nevent=e.txt\n[Output]\nmodel=m\n")
     assert "ranksvm train --event" in refusal(capsys, "run", "times.cfg")

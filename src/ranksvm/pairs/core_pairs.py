@@ -110,13 +110,24 @@ class CorePairs:
         return np.ascontiguousarray(values, dtype=np.float64)
 
     def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> _core.Sweep:
-        """Find the active pairs at `scores`, and what a loss makes of them."""
-        return _core.Sweep(
-            self._core,
-            self.asarray(scores),
-            loss,
-            margin,
-            self.counting,
-            width,
-            n_threads=self.n_threads,
-        )
+        """Find the active pairs at `scores`, and what a loss makes of them.
+
+        Raises
+        ------
+        InputError
+            If a score is not finite.
+        """
+        try:
+            return _core.Sweep(
+                self._core,
+                self.asarray(scores),
+                loss,
+                margin,
+                self.counting,
+                width,
+                n_threads=self.n_threads,
+            )
+        except ValueError as error:
+            raise InputError(
+                f"{error}: values of X are too large for floating point; scale them"
+            ) from None
