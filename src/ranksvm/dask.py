@@ -19,6 +19,7 @@ from .cluster.driver import ClusterError, driving
 from .cluster.folds import scores_of_folds
 from .cluster.ranker import ClusterRanker
 from .cluster.training import ClusterIteration, train
+from .errors import InputError
 from .estimators.convergence import warn_unless_converged
 from .estimators.whole import fitted_or_not
 from .linear.condition_arguments import OfFeatures
@@ -159,7 +160,7 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
             If rows were moved to bring torn queries together.
         """
         if pairs is not None:
-            raise ValueError(
+            raise InputError(
                 "given pairs are not for a cluster: give labels and queries, or train by RankSVM"
             )
         with fitted_or_not(self):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from .conditions import l1_ratio_of
 from .data import reading_of
 from .options import say
@@ -67,7 +68,7 @@ def _require_simple(args: argparse.Namespace) -> None:
     if args.epsilon:
         refused.append("epsilon")
     if refused:
-        raise ValueError(
+        raise InputError(
             f"--{refused[0].replace('_', '-')} is not for a cluster: leave out that or --scheduler"
         )
 
@@ -89,7 +90,7 @@ def _client(address: str) -> Iterator[Any]:
     if address.startswith(_LOCAL):
         number = address.removeprefix(_LOCAL)
         if not number.isdecimal() or not int(number):
-            raise ValueError(f"--scheduler local:N takes a number of processes, not {address!r}")
+            raise InputError(f"--scheduler local:N takes a number of processes, not {address!r}")
         options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
         with start(n_workers=int(number), **options) as cluster, connect(cluster) as client:
             yield client
@@ -97,6 +98,6 @@ def _client(address: str) -> Iterator[Any]:
     try:
         client = connect(address, timeout=10)
     except (OSError, ValueError) as error:
-        raise ValueError(f"no scheduler of Dask answers at {address}: {error}") from None
+        raise InputError(f"no scheduler of Dask answers at {address}: {error}") from None
     with client:
         yield client

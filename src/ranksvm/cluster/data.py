@@ -11,6 +11,7 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.offsets import column_offsets
 from .costs import ClusterCosts
 from .driver import Driver
@@ -125,17 +126,17 @@ def _require_alike(surveys: Sequence[Survey]) -> None:
     first = surveys[0]
     for k, other in enumerate(surveys):
         if other.n_features != first.n_features:
-            raise ValueError(
+            raise InputError(
                 f"features differ between partitions: partition 0 has {first.n_features}, "
                 f"partition {k} has {other.n_features}"
             )
         if other.names != first.names:
-            raise ValueError(
+            raise InputError(
                 f"features differ between partitions: partition 0 has {_some(first.names)}, "
                 f"partition {k} has {_some(other.names)}"
             )
         if other.has_ids != first.has_ids:
-            raise ValueError(
+            raise InputError(
                 f"only one of partition 0 and partition {k} has query ids: give them to all"
             )
 
@@ -150,7 +151,7 @@ def _tell_of_moves(plan: Plan, split_queries: str) -> None:
     n_rows = int(plan.sizes.sum())
     torn = f"queries are torn between partitions: {plan.n_moved} of {n_rows} rows"
     if split_queries == "error":
-        raise ValueError(
+        raise InputError(
             f"{torn} would have to move; partition by query, or give split_queries='move'"
         )
     warnings.warn(

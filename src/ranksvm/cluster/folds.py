@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.grid import solve_grid
 from ..linear.parameters import Parameters
 from .data import ClusterData
@@ -39,7 +40,7 @@ def scores_of_folds(
         If a query is larger than a partition, or a fold has no pairs.
     """
     if data.rounds.has_shared:
-        raise ValueError(
+        raise InputError(
             "folds are of queries that are whole in a partition, but one is larger than that: use "
             "fewer partitions, or DaskRankSVM"
         )
@@ -53,5 +54,5 @@ def scores_of_folds(
         found[fold] = data.rounds.accuracy(fold, weights)
     if np.isnan(found).any():
         fold = int(np.flatnonzero(np.isnan(found).any(axis=1))[0])
-        raise ValueError(f"fold {fold} has no preference pairs: use fewer folds")
+        raise InputError(f"fold {fold} has no preference pairs: use fewer folds")
     return found

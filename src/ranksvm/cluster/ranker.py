@@ -10,6 +10,7 @@ from distributed import Client, default_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from ..errors import InputError
 from ..estimators.linear_ranker import LinearRanker
 from ..estimators.rank_svm import RankSVM
 from ..metrics import evaluate
@@ -36,26 +37,26 @@ class ClusterRanker(LinearRanker):
             try:
                 client = default_client()  # type: ignore[no-untyped-call]
             except ValueError:
-                raise ValueError(
+                raise InputError(
                     f"{type(self).__name__} needs a cluster: give client=, or start one by "
                     "distributed.Client() first"
                 ) from None
         if not isinstance(client, Client):
             raise TypeError(f"client must be a distributed.Client, not a {type(client).__name__}")
         if client.asynchronous:
-            raise ValueError("client is asynchronous; give one that is not")
+            raise InputError("client is asynchronous; give one that is not")
         return client
 
     def _require_parameters(self) -> None:
         recipe_of(self._parameters(1.0))
         if self.split_queries not in SPLIT:
-            raise ValueError(
+            raise InputError(
                 f"split_queries must be one of 'move', 'error', not {self.split_queries!r}"
             )
 
     def _sources(self, X: Any, y: Any, qid: Any, sample_weight: Any, query_weight: Any) -> Any:
         if qid is not None and self.qid is not None:
-            raise ValueError(f"queries are given twice, by qid and qid={self.qid!r}: give one")
+            raise InputError(f"queries are given twice, by qid and qid={self.qid!r}: give one")
         qid = self.qid if qid is None else qid
         self.qid_column_ = qid if isinstance(qid, str) else None
         return sources_of(X, y, qid, sample_weight, query_weight)

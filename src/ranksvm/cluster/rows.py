@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_column
@@ -95,7 +96,7 @@ def rows_of(
     try:
         return _rows_of(X, y, qid, sample_weight, query_weight)
     except ValueError as error:
-        raise ValueError(f"partition {number}: {error}") from None
+        raise InputError(f"partition {number}: {error}") from None
 
 
 def _rows_of(X: Any, y: Any, qid: Any, sample_weight: Any, query_weight: Any) -> Rows:
@@ -108,7 +109,7 @@ def _rows_of(X: Any, y: Any, qid: Any, sample_weight: Any, query_weight: Any) ->
     ids = None if qid is None else present_ids(qid)
     for name, values in (("y", labels), ("qid", ids)):
         if values is not None and len(values) != n:
-            raise ValueError(f"{name} has {len(values)} rows where X has {n}")
+            raise InputError(f"{name} has {len(values)} rows where X has {n}")
     return Rows(
         features,
         np.ascontiguousarray(labels, dtype=np.float64),
@@ -128,7 +129,7 @@ def finite_features(X: Any) -> Any:
     else:
         values = matrix.data
     if not np.isfinite(values).all():
-        raise ValueError("X must be finite: it holds NaN or infinity")
+        raise InputError("X must be finite: it holds NaN or infinity")
     return matrix
 
 

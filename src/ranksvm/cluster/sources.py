@@ -11,6 +11,7 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from ..disk.rows import PackedRows
+from ..errors import InputError
 from ..jobs.data import Reading, read_data
 from .rows import Rows, finite_features, rows_of
 
@@ -41,11 +42,11 @@ def sources_of(
     if is_paths(X):
         given = [name for name, value in {**of_rows, "qid": qid}.items() if value is not None]
         if given:
-            raise ValueError(f"files have labels and queries of their own: leave out {given[0]}")
+            raise InputError(f"files have labels and queries of their own: leave out {given[0]}")
         return sources_of_files(X, Reading())
     parts = partitions_of(X, "X")
     if y is None:
-        raise ValueError("fit needs labels y, as a dask array or series partitioned as X is")
+        raise InputError("fit needs labels y, as a dask array or series partitioned as X is")
     aligned = {name: aligned_with(X, len(parts), value, name) for name, value in of_rows.items()}
     if isinstance(qid, str):
         aligned["qid"] = [qid] * len(parts)
@@ -86,7 +87,7 @@ def partitions_of(X: Any, name: str) -> list[Delayed]:
     if not hasattr(X, "chunks"):
         return list(X.to_delayed())
     if X.ndim != 2:
-        raise ValueError(f"{name} must be a matrix, found {X.ndim} dimensions")
+        raise InputError(f"{name} must be a matrix, found {X.ndim} dimensions")
     _require_known(X, name)
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
@@ -113,13 +114,13 @@ def aligned_with(X: Any, n_parts: int, values: Any, name: str) -> list[Any]:
     if hasattr(values, "chunks") and hasattr(X, "chunks"):
         _require_known(values, name)
         if values.chunks[0] != X.chunks[0]:
-            raise ValueError(
+            raise InputError(
                 f"{name} is partitioned differently from X: chunks of {_shown(values.chunks[0])} "
                 f"rows where X has {_shown(X.chunks[0])}; give {name}.rechunk(X.chunks[0])"
             )
     parts = list(np.ravel(values.to_delayed()))
     if len(parts) != n_parts:
-        raise ValueError(
+        raise InputError(
             f"{name} is partitioned differently from X: {len(parts)} partitions where X has "
             f"{n_parts}"
         )
@@ -132,7 +133,7 @@ def _shown(chunks: Sequence[int]) -> str:
 
 def _require_known(values: Any, name: str) -> None:
     if any(np.isnan(size) for sizes in values.chunks for size in sizes):
-        raise ValueError(
+        raise InputError(
             f"{name} has chunks of unknown size; give {name}.compute_chunk_sizes(), or the data "
             "frame that it was made of"
         )
@@ -146,12 +147,12 @@ def _require_numbers(values: Any, name: str) -> None:
         kinds = [(f"column {column!r} of {name}", dtype) for column, dtype in dtypes.items()]
     for what, dtype in kinds:
         if getattr(dtype, "names", None) is not None:
-            raise ValueError(
+            raise InputError(
                 f"{what} holds events and times, which are not for a cluster: train SurvivalSVM on "
                 "a sample"
             )
         if getattr(dtype, "kind", "f") not in "biuf" and str(dtype) != "category":
-            raise ValueError(f"{what} must hold numbers, not {dtype}; convert it by astype")
+            raise InputError(f"{what} must hold numbers, not {dtype}; convert it by astype")
 
 
 def rows_of_file(path: str, reading: Reading) -> Rows:

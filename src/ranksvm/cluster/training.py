@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError
 from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.scales import advice_on_scales, with_advice
@@ -43,7 +44,7 @@ def recipe_of(parameters: Parameters, **of_folds: Any) -> Recipe:
         If they cannot be on a cluster.
     """
     if parameters.pair_weight == "ndcg":
-        raise ValueError(
+        raise InputError(
             "pair_weight='ndcg' is not for a cluster, since its weights follow from the ranks of a "
             "solution; use pair_weight='gain', or train on a sample by RankSVM"
         )
@@ -56,7 +57,7 @@ def make_problem(data: ClusterData, parameters: Parameters, **of_folds: Any) -> 
     rounds = data.rounds.with_recipe(None)
     recipe = recipe_of(parameters, **of_folds)
     if parameters.solver == "newton" and rounds.has_shared:
-        raise ValueError(
+        raise InputError(
             "solver='newton' needs queries that are whole in a partition, but one is larger than "
             "that; use solver='auto', or fewer partitions"
         )

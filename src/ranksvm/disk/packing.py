@@ -205,7 +205,7 @@ class Packer:
 
     def _append_docids(self, docids: Sequence[str] | None) -> None:
         if self.n_rows > 0 and (docids is None) != (self._docids is None):
-            raise ValueError("either all rows have document ids, or none: some blocks lack them")
+            raise InputError("either all rows have document ids, or none: some blocks lack them")
         if docids is None:
             return
         if self._docids is None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..metrics.bootstrap import bootstrap_interval
 from ..metrics.evaluation import Evaluation
 from ..metrics.names import parse_metrics
@@ -37,7 +38,7 @@ def evaluated(sample: Sample, asked: Sequence[str] | None) -> tuple[Evaluation, 
         pooled = [name for name in asked if name.endswith("_pooled")]
         if pooled or not asked:
             found = pooled[0] if pooled else "none"
-            raise ValueError(f"a report takes metrics of queries, which {found} is not")
+            raise InputError(f"a report takes metrics of queries, which {found} is not")
         return sample.measure(sample.scores, tuple(asked)), ""
     try:
         return sample.measure(sample.scores, METRICS), ""

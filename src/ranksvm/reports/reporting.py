@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from ..files.atomic import atomic_write
 from ..jobs.fingerprint import fingerprint
 from ..metrics.evaluation import Evaluation
@@ -142,7 +143,7 @@ def report(
     subject = Subject.of(model)
     test = Sample.of(subject, called["test"], X, y, qid, sample_weight, docids)
     if not test.has_pairs.any():
-        raise ValueError(
+        raise InputError(
             f"{called['test']} has no pairs to measure a ranking by: within every query all labels "
             "are equal"
         )
@@ -155,7 +156,7 @@ def report(
 
 def _trained(subject: Subject, name: str, train: Any) -> Sample:
     if not isinstance(train, tuple) or len(train) not in (2, 3):
-        raise ValueError("train must be a tuple of X, y and, if there are queries, qid")
+        raise InputError("train must be a tuple of X, y and, if there are queries, qid")
     X, y, *qid = train
     return Sample.of(subject, name, X, y, qid[0] if qid else None, None, None)
 
@@ -165,7 +166,7 @@ def _other_scores(compare: Any, test: Sample) -> Any:
         return Subject.of(compare).scores(test.X, test.qid)
     scores = finite_column(compare, "compare")
     if len(scores) != len(test.labels):
-        raise ValueError(f"compare has {len(scores)} scores but there are {len(test.labels)} rows")
+        raise InputError(f"compare has {len(scores)} scores but there are {len(test.labels)} rows")
     return scores
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..lazy import cached_property
 from ..metrics.evaluation import Evaluation, measure
 from ..metrics.pairs import lost_pairs
@@ -107,7 +108,7 @@ class Sample:
         if isinstance(qid, str):
             X, qid = without_column(X, qid), query_column(X, qid)
         if getattr(np.asarray(y).dtype, "names", None) is not None:
-            raise ValueError(
+            raise InputError(
                 "a report is of labels of relevance, not of times of events: measure these with "
                 "concordance_index"
             )
@@ -115,11 +116,11 @@ class Sample:
         X = columns_of(X, subject.model.feature_names)
         X = X if hasattr(X, "tocsr") else np.asarray(X)
         if X.shape[0] != len(labels):
-            raise ValueError(f"y has length {len(labels)} but X has {X.shape[0]} rows")
+            raise InputError(f"y has length {len(labels)} but X has {X.shape[0]} rows")
         if docids is not None and len(docids) != len(labels):
-            raise ValueError(f"docids has length {len(docids)} but X has {len(labels)} rows")
+            raise InputError(f"docids has length {len(docids)} but X has {len(labels)} rows")
         if not len(labels):
-            raise ValueError("there are no rows to report on")
+            raise InputError("there are no rows to report on")
         ids = None if qid is None else id_vector(qid)
         weights = row_weights("sample_weight", weights, len(labels))
         X = X.tocsr() if hasattr(X, "tocsr") else X
