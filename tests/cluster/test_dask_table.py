@@ -29,7 +29,7 @@ WORKS = {
 }
 REFUSED = {
     '``pair_weight="ndcg"``': ({"pair_weight": "ndcg"}, {}, "'ndcg' is not for a cluster"),
-    '``solver="row_space"``': ({"solver": "row_space"}, {}, "'row_space' is for at most"),
+    '``solver="row_space"``': ({"solver": "row_space"}, {}, "'row_space' is not for a cluster"),
     "given pairs": ({}, {"pairs": [[0, 1]]}, "given pairs are not for a cluster"),
     "survival": ({}, {"y": np.zeros(N, "?,f8")}, "events and times, which are not for a cluster"),
 }

@@ -48,6 +48,10 @@ def recipe_of(parameters: Parameters, **of_folds: Any) -> Recipe:
             "pair_weight='ndcg' is not for a cluster, since its weights follow from the ranks of a "
             "solution; use pair_weight='gain', or train on a sample by RankSVM"
         )
+    if parameters.solver == "row_space":
+        raise ValueError(
+            "solver='row_space' is not for a cluster, since it is for few rows; use solver='auto'"
+        )
     weighed = parameters.pair_weight, parameters.gains, parameters.top, parameters.counting
     return Recipe(*weighed, **of_folds)
 
