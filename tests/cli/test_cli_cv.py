@@ -67,7 +67,7 @@ def test_a_number_of_values_and_json(wine, tmp_path, capsys):
 def test_a_best_C_at_the_end_of_the_grid_is_noted(wine, capsys):
     path, *_ = wine
     assert run(path, "--Cs", "1e-9,1e-3") == 0
-    assert "note: the best, C=0.001, is at an end of the grid" in capsys.readouterr().err
+    assert "note: C=0.001 is at an end of the grid" in capsys.readouterr().err
     assert run(path, "--Cs", "1e-9,1e-3", "--quiet") == 0
     assert capsys.readouterr().err == ""
 

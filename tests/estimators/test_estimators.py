@@ -30,7 +30,7 @@ from ranksvm import (
 )
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(positive=True, l1_ratio=0.5, prior=0.1)])
+@parametrize_with_checks([RankSVM(), RankSVM(positive=True, l1_ratio=0.5, prior=0.1, tol=1e-12)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

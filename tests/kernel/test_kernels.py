@@ -168,7 +168,7 @@ def test_memory_is_stated_and_refused():
         ({"kernel": "gaussian"}, "kernel must be a function or one of .*'rbf'.* not 'gaussian'"),
         ({"kernel": 3}, "kernel must be a function or one of .* not 3"),
         ({"gamma": 0.0}, "gamma must be finite and greater than 0, not 0.0"),
-        ({"gamma": "auto"}, "gamma must be a number, not 'auto'"),
+        ({"gamma": "auto"}, "gamma must be a number, None or 'scale', not 'auto'"),
         ({"degree": -1}, "degree must be finite and greater than 0, not -1"),
         ({"coef0": np.nan}, "coef0 must be finite, not nan"),
     ],

@@ -323,7 +323,7 @@ def test_one_pair():
         ({"lambda_min": -1.0}, "lambda_min must be finite and greater than 0"),
         ({"max_events": 0}, "max_events must be a whole number of at least 1"),
         ({"max_support": -1}, "max_support must be a whole number of at least 0"),
-        ({"max_memory": 0}, "max_memory must be greater than 0"),
+        ({"max_memory": 0}, "max_memory must be a number of bytes above 0"),
         ({"max_memory": 1e4}, r"337 preference pairs, which take .* max_memory=1e-05 GB"),
         ({"max_memory": 1.4e4}, r"kernel matrix of 30 rows takes .* max_memory=1.4e-05 GB"),
         ({"qid": [0] * 29}, "qid has length 29 but there are 30 rows"),

@@ -11,7 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..linear.parameters import require_name, require_number
+from ..linear.parameters import require_number
 from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
@@ -57,9 +57,9 @@ class Kernel:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.gamma, str):
-            require_name("gamma", self.gamma, ("scale",))
-        elif self.gamma is not None:
+        if isinstance(self.gamma, str) and self.gamma != "scale":
+            raise InputError(f"gamma must be a number, None or 'scale', not {self.gamma!r}")
+        if not (self.gamma is None or isinstance(self.gamma, str)):
             require_number("gamma", self.gamma, positive=True)
         require_number("degree", self.degree, positive=True)
         if isinstance(self.coef0, bool | str) or not np.isfinite(self.coef0):
