@@ -43,7 +43,7 @@ def test_gamma_scale_is_that_of_scikit_learn(tmp_path):
     assert path.kernel.gamma == pytest.approx(gamma)
     save_model(model, tmp_path / "m.json")
     np.testing.assert_allclose(load_model(tmp_path / "m.json").predict(X), model.predict(X))
-    with pytest.raises(InputError, match="gamma must be one of 'scale', not 'auto'"):
+    with pytest.raises(InputError, match="gamma must be a number, None or 'scale', not 'auto'"):
         KernelRankSVM(gamma="auto").fit(X, y, qid)
 
 

@@ -273,7 +273,6 @@ LOWER_IS_BETTER = {"ranking_error", "ranking_error_pooled", "swapped_pairs", "ze
     ("name", "match"),
     [
         ("ndgc@10", "did you mean 'ndcg@10'"),
-        ("NDCG@10", "did you mean 'ndcg@10'"),
         ("pairwise_acuracy", "did you mean 'pairwise_accuracy'"),
         ("xyz", r"no metric 'xyz'; known are .*ndcg\[@k\]"),
         ("p", "'p' needs a depth"),

@@ -56,6 +56,8 @@ def test_a_search_in_a_pipeline_is_what_it_found():
 @pytest.mark.parametrize("other", [None, LogisticRegression(), [1.0, 2.0]], ids=str)
 def test_what_is_no_model_is_refused(other, tmp_path):
     for ranker in (other, make_pipeline(StandardScaler(), other)):
-        with pytest.raises(TypeError, match="is no model of ranksvm, nor a fitted pipeline or"):
+        with pytest.raises(
+            TypeError, match="is no model of ranksvm, such as RankSVM, nor a fitted pipeline or"
+        ):
             save_model(ranker, tmp_path / "m")
     assert model_of(LinearModel(np.ones(2))).n_features == 2

@@ -49,7 +49,7 @@ def recipe_of(parameters: Parameters, **of_folds: Any) -> Recipe:
             "solution; use pair_weight='gain', or train on a sample by RankSVM"
         )
     if parameters.solver == "row_space":
-        raise ValueError(
+        raise InputError(
             "solver='row_space' is not for a cluster, since it is for few rows; use solver='auto'"
         )
     weighed = parameters.pair_weight, parameters.gains, parameters.top, parameters.counting
