@@ -30,20 +30,27 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from ranksvm.cli.program import build_parser
+from ranksvm.cli.program import COMMANDS, build_parser
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[2]
 WIDTH = "88"
 
 
-def parsers(parser: argparse.ArgumentParser, name: str = "") -> dict[str, argparse.ArgumentParser]:
-    """Return a parser and those of its commands, by names such as "", "train" and "plot ndcg"."""
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of all commands, by names such as "", "train" and "plot ndcg"."""
+    found: dict[str, argparse.ArgumentParser] = {}
+    for command in COMMANDS:
+        found |= _parsers_of(build_parser(command), "")
+    return {**found, "": build_parser()}
+
+
+def _parsers_of(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
     found = {name: parser}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command, of_command in action.choices.items():
-                found |= parsers(of_command, f"{name} {command}".strip())
+                found |= _parsers_of(of_command, f"{name} {command}".strip())
     return found
 
 
@@ -65,7 +72,7 @@ class CommandHelp(SphinxDirective):
         shown = self.env.temp_data.setdefault("commands_shown", set())
         shown.add(name)
         os.environ["COLUMNS"] = WIDTH
-        return _literal(parsers(build_parser())[name].format_help(), "text")
+        return _literal(parsers()[name].format_help(), "text")
 
 
 class Terminal(SphinxDirective):
@@ -116,7 +123,7 @@ class Terminal(SphinxDirective):
 def check_commands(app: Sphinx, _: nodes.document) -> None:
     """Warn of commands that a page with the help of commands leaves out."""
     shown = app.env.temp_data.get("commands_shown")
-    missing = set(parsers(build_parser())) - shown if shown else set()
+    missing = set(parsers()) - shown if shown else set()
     if missing:
         logger.warning("no command-help for %s", ", ".join(missing), location=app.env.docname)
 

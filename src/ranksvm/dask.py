@@ -127,7 +127,7 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features), dask data frame, or list of paths
-            Chunks are dense or `scipy.sparse` CSR, and stay what they are. Of the paths, those of
+            Chunks are dense or SciPy CSR, and stay what they are. Of the paths, those of
             packed data or of files such as Parquet, each is a partition, with labels, query ids and
             weights of its own.
         y : dask array or series
@@ -135,11 +135,11 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         qid : dask array or series, or str, optional
             Query ids, or the name of a column of a data frame; all rows are one query by default.
         sample_weight, query_weight : dask array or series, optional
-            As for `RankSVM.fit`.
+            As for `ranksvm.RankSVM.fit`.
         pairs : None
             Refused: pairs of rows are for `RankSVM`.
         prior : optional
-            As for `RankSVM.fit`.
+            As for `ranksvm.RankSVM.fit`.
 
         Returns
         -------
