@@ -6,8 +6,8 @@ is linear, and a product of the two is one in weight space, too::
 
     g'(X p) = (X'g)'p.
 
-So these stand-ins have the operators of arrays (``ranksvm.pairs.sweeps.Scores``), and no number of a
-row ever comes to the driver.
+So these stand-ins have the operators of arrays (``ranksvm.pairs.sweeps.Scores``), and no number of
+a row ever comes to the driver.
 """
 
 from __future__ import annotations
