@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from .conditions import add_conditions, conditions_of, l1_ratios, require_no_conditions
 from .data import add_data, read_rows
+from .kernels import add_kernel, kernel_of, require_linear, require_on_cpu
 from .options import (
     Output,
     add_common,
     add_device,
     add_force,
-    add_kernel,
     add_pairs,
     add_progress,
     add_scale,
     add_survival,
     add_training,
     is_watched,
-    kernel_of,
     parameters_of,
     preferences_of,
     prepared_rows,
-    require_linear,
-    require_on_cpu,
     say,
     write_model,
 )

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..names import SCALES
 from .data import add_data, read_others, read_rows
+from .kernels import add_kernel, kernel_of
 from .options import (
     Input,
     Output,
     add_common,
     add_force,
-    add_kernel,
     add_progress,
     is_watched,
-    kernel_of,
     say,
 )
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from .cluster import add_scheduler, train_on_cluster
 from .conditions import add_conditions, conditions_of, l1_ratio_of, require_no_conditions
 from .data import add_data, read_others, read_rows, settle_files
+from .kernels import add_kernel, kernel_of, require_linear, require_on_cpu
 from .options import (
     Input,
     Output,
     add_common,
     add_device,
     add_force,
-    add_kernel,
     add_pairs,
     add_progress,
     add_scale,
@@ -28,13 +28,10 @@ from .options import (
     add_training,
     add_unconverged,
     is_watched,
-    kernel_of,
     parameters_of,
     preferences_of,
     prepared_rows,
     require_distinct_files,
-    require_linear,
-    require_on_cpu,
     say,
     write_model,
 )
