@@ -17,7 +17,7 @@ from .costs import ClusterCosts
 from .driver import Driver
 from .partition import partition_of, shared_of, shared_part
 from .rounds import ClusterGroups, ClusterPreferences, Rounds
-from .rows import Survey, selected, survey, together
+from .rows import Survey, selected, survey, together, widened
 from .steps import some_rows
 from .torn import Plan, plan_of
 
@@ -36,6 +36,8 @@ class ClusterData:
         Rows moved are those of queries that had been torn apart.
     names : tuple of str, or None
         Of the features.
+    from_zero : bool or None
+        Whether they are counted from zero, as of `ranksvm.cluster.rows.Rows`.
     costs : ClusterCosts
     """
 
@@ -45,6 +47,7 @@ class ClusterData:
     n_queries: int
     n_moved: int
     names: tuple[str, ...] | None
+    from_zero: bool | None
     costs: ClusterCosts
 
 
@@ -77,23 +80,49 @@ def load(
         If rows were moved.
     """
     driver.hold(lambda: sources)
-    surveys: list[Survey] = driver.gather("survey", survey)
-    _require_alike(surveys)
-    some = [k for k, of_part in enumerate(surveys) if len(of_part.ids)]
-    surveys = [surveys[k] for k in some] or surveys[:1]
+    some, surveys = some_surveys(driver)
+    rows, surveys = _evened([sources[k] for k in some], surveys)
     plan = plan_of(surveys)
     _tell_of_moves(plan, split_queries)
-    rows = [sources[k] for k in some] or list(sources[:1])
     n_moved = plan.n_moved
     if n_moved:
-        rows = _moved(rows, plan)
+        rows = moved(rows, plan)
         driver.hold(lambda: rows)
-        surveys = driver.gather("survey", survey)
-        kept = [k for k, of_part in enumerate(surveys) if len(of_part.ids)]
-        rows, surveys = [rows[k] for k in kept], [surveys[k] for k in kept]
+        some, surveys = some_surveys(driver)
+        rows = [rows[k] for k in some]
         plan = plan_of(surveys)
     driver.hold(lambda: _partitions(rows, plan, _dealt(surveys, n_folds)))
     return replace(_known(driver, surveys, plan), n_moved=n_moved)
+
+
+def some_surveys(driver: Driver) -> tuple[list[int], list[Survey]]:
+    """Survey what is held; return which partitions have rows, or else the first, and their surveys.
+
+    Raises
+    ------
+    ValueError
+        If partitions do not fit each other.
+    """
+    surveys: list[Survey] = driver.gather("survey", survey)
+    _require_alike(surveys)
+    some = [k for k, of_part in enumerate(surveys) if len(of_part.ids)] or [0]
+    return some, [surveys[k] for k in some]
+
+
+def _evened(rows: list[Any], surveys: list[Survey]) -> tuple[list[Any], list[Survey]]:
+    """Return partitions with the same numbers of features, and their surveys."""
+    if surveys[0].from_zero is None:
+        return rows, surveys
+    from_zero = any(of_part.from_zero for of_part in surveys)
+    widths = [of_part.n_features + (from_zero and not of_part.from_zero) for of_part in surveys]
+    width, widen = max(widths), delayed(widened, pure=False)
+    narrow = [of_part.n_features < width or of_part.from_zero != from_zero for of_part in surveys]
+    rows = [
+        widen(part, width, from_zero) if is_narrow else part
+        for part, is_narrow in zip(rows, narrow, strict=True)
+    ]
+    even = [of_part._replace(n_features=width, from_zero=from_zero) for of_part in surveys]
+    return rows, even
 
 
 def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData:
@@ -106,8 +135,9 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     if plan.has_shared:
         rounds = replace(rounds, offset=_common_offset(rounds))
     costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, len(surveys), plan.has_shared)
+    names, from_zero = surveys[0].names, surveys[0].from_zero
     return ClusterData(
-        rounds, n_features, n_stored, groups.n_queries, plan.n_moved, surveys[0].names, costs
+        rounds, n_features, n_stored, groups.n_queries, plan.n_moved, names, from_zero, costs
     )
 
 
@@ -125,7 +155,12 @@ def _common_offset(rounds: Rounds) -> Vector:
 def _require_alike(surveys: Sequence[Survey]) -> None:
     first = surveys[0]
     for k, other in enumerate(surveys):
-        if other.n_features != first.n_features:
+        if (other.from_zero is None) != (first.from_zero is None):
+            raise InputError(
+                f"only one of partition 0 and partition {k} is of numbered features, as in "
+                "SVMlight files: give files of one kind"
+            )
+        if first.from_zero is None and other.n_features != first.n_features:
             raise InputError(
                 f"features differ between partitions: partition 0 has {first.n_features}, "
                 f"partition {k} has {other.n_features}"
@@ -162,7 +197,7 @@ def _tell_of_moves(plan: Plan, split_queries: str) -> None:
     )
 
 
-def _moved(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
+def moved(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
     """Return partitions of whole queries, of which those that nothing enters or leaves stay."""
     select, join = delayed(selected, pure=False), delayed(together, pure=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError
 from ..estimators.linear_ranker import LinearRanker
 from ..estimators.rank_svm import RankSVM
-from ..metrics import evaluate
-from ..selection.scoring import DEFAULT_SCORING, scorer
+from ..metrics.evaluation import DEFAULT_METRICS, Evaluation
+from ..metrics.names import parse_metrics
+from ..selection.scoring import DEFAULT_SCORING
 from .data import ClusterData
 from .driver import driving
-from .measuring import measured, predicted
-from .sources import sources_of
+from .measuring import Scorer, evaluated, predicted, predicted_rows
+from .sources import is_paths, sources_of
 from .training import recipe_of
 
 SPLIT = ("move", "error")
@@ -64,6 +66,7 @@ class ClusterRanker(LinearRanker):
     def _keep_features(self, data: ClusterData) -> None:
         self.n_features_in_ = data.n_features
         self.n_moved_rows_ = data.n_moved
+        self._from_zero = data.from_zero
         if data.names is not None:
             self.feature_names_in_ = np.array(data.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -84,15 +87,23 @@ class ClusterRanker(LinearRanker):
 
         Parameters
         ----------
-        X : dask array or data frame; or what `RankSVM.predict` takes
+        X : dask array or data frame, or list of paths; or what `RankSVM.predict` takes
 
         Returns
         -------
         dask array, or ndarray, of shape (n_samples,)
-            Lazy where X is.
+            Lazy where X is, and for paths.
         """
         check_is_fitted(self, "weights_")
+        if is_paths(X):
+            return predicted_rows(sources_of(X), self._scorer)
         return predicted(self.to_local(), X) if is_dask_collection(X) else super().predict(X)
+
+    @property
+    def _scorer(self) -> Scorer:
+        names = self._feature_names()
+        of_features = None if names is None else tuple(names)
+        return Scorer(self.weights_.dense, of_features, self._from_zero)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: Any = None) -> float:
         """Pairwise accuracy on the cluster, pooled, ties one half: see `pairwise_accuracy`.
@@ -105,44 +116,79 @@ class ClusterRanker(LinearRanker):
         Returns
         -------
         float
+
+        Warns
+        -----
+        UserWarning
+            If there are no query ids, though the model was trained on several queries.
         """
-
-        def accuracy(y: Any, scores: Any, ids: Any, weight: Any) -> float:
-            return scorer(DEFAULT_SCORING, y, ids, weight)(scores)
-
-        return float(self._measured(accuracy, X, y, qid, sample_weight))
+        found = self._evaluated(X, y, qid, sample_weight, DEFAULT_SCORING, None)
+        accuracy = found.mean[DEFAULT_SCORING]
+        if np.isnan(accuracy):
+            raise InputError("no preference pairs: within every query all labels are equal")
+        return accuracy
 
     def evaluate(
-        self, X: Any, y: Any = None, qid: Any = None, metrics: Any = None, **options: Any
-    ) -> Any:
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        metrics: Any = DEFAULT_METRICS,
+        *,
+        preset: Any = None,
+        sample_weight: Any = None,
+    ) -> Evaluation:
         """Measure the rankings on the cluster: see `ranksvm.evaluate`.
 
-        Scores and labels, 16 bytes a row, come to one place; rows do not.
+        Rows are scored, and whole queries measured, where they are; of torn queries, scores and
+        labels move to one partition.
 
         Parameters
         ----------
-        X, y, qid
+        X, y, qid, sample_weight
             As for `fit`.
-        metrics, **options
-            As for `ranksvm.evaluate`.
+        metrics, preset
+            As for `ranksvm.evaluate`; no convention that breaks ties by document ids.
 
         Returns
         -------
         Evaluation
+            With the queries in the order of the partitions.
+
+        Warns
+        -----
+        UserWarning
+            If a metric is defined in no query, or if there are no query ids, though the model was
+            trained on several queries.
         """
+        found = self._evaluated(X, y, qid, sample_weight, metrics, preset)
+        nowhere = [name for name, value in found.mean.items() if np.isnan(value)]
+        if nowhere:
+            warnings.warn(
+                f"no query has labels for which {', '.join(nowhere)} would be defined: the mean "
+                "is nan",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found
 
-        def measure(y: Any, scores: Any, ids: Any, weight: Any) -> Any:
-            given = {} if metrics is None else {"metrics": metrics}
-            return evaluate(y, scores, ids, **given, **options)
-
-        return self._measured(measure, X, y, qid, None)
-
-    def _measured(self, measure: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
+    def _evaluated(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any, metrics: Any, preset: Any
+    ) -> Evaluation:
         check_is_fitted(self, "weights_")
+        asked = list(parse_metrics(metrics))
         qid = self.qid_column_ if qid is None else qid
+        if not is_paths(X):
+            self._warn_of_one_query(qid, "no qid was given", stacklevel=4)
         sources = sources_of(X, y, qid, sample_weight)
         with driving(self._client()) as driver:
-            return measured(driver, sources, self.weights_.dense, measure)
+            return evaluated(driver, sources, self._scorer, asked, preset)
+
+    def _facts(self) -> dict[str, Any]:
+        facts = super()._facts()
+        if self._from_zero is not None:
+            facts["training"]["zero_based"] = self._from_zero
+        return facts
 
     def to_local(self) -> RankSVM:
         """Return the same ranker for what is in memory: a fitted `RankSVM`."""

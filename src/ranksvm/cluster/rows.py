@@ -33,6 +33,9 @@ class Rows(NamedTuple):
         Of each row, and of its query.
     names : tuple of str, or None
         Of the features.
+    from_zero : bool or None
+        Where features have numbers, of which only those up to the last that occurs are there, as in
+        SVMlight files: whether they are counted from zero. None where all features are there.
     """
 
     X: Any
@@ -41,6 +44,7 @@ class Rows(NamedTuple):
     sample_weight: Vector | None
     query_weight: Vector | None
     names: tuple[str, ...] | None
+    from_zero: bool | None = None
 
     def taken(self, places: NDArray[np.intp]) -> Rows:
         """Copy some rows, in this order."""
@@ -60,6 +64,8 @@ class Survey(NamedTuple):
     n_stored : int
         Values of X.
     names : tuple of str, or None
+    from_zero : bool or None
+        As of `Rows`.
     has_ids, is_weighted : bool
         Whether rows have query ids, and weights.
     ids : ndarray of shape (n_queries,)
@@ -71,6 +77,7 @@ class Survey(NamedTuple):
     n_features: int
     n_stored: int
     names: tuple[str, ...] | None
+    from_zero: bool | None
     has_ids: bool
     is_weighted: bool
     ids: NDArray[Any]
@@ -143,7 +150,31 @@ def survey(rows: Rows) -> Survey:
         groups = QueryGroups.from_qid(rows.ids, n)
         ids, sizes = rows.ids[groups.first_rows], np.diff(groups.indptr)
     is_weighted = rows.sample_weight is not None or rows.query_weight is not None
-    return Survey(d, int(n_stored), rows.names, rows.ids is not None, is_weighted, ids, sizes)
+    return Survey(
+        d,
+        int(n_stored),
+        rows.names,
+        rows.from_zero,
+        rows.ids is not None,
+        is_weighted,
+        ids,
+        sizes,
+    )
+
+
+def widened(rows: Rows, n_features: int, from_zero: bool) -> Rows:
+    """Return rows with further features, which are zero, all counted from where others count."""
+    n, d = rows.X.shape
+    before = int(from_zero and rows.from_zero is False)
+    behind = n_features - before - d
+    if behind < 0 or not (before or behind):
+        return rows._replace(from_zero=from_zero)
+    if isinstance(rows.X, np.ndarray):
+        X = np.pad(rows.X, ((0, 0), (before, behind)))
+    else:
+        parts = rows.X.data, rows.X.indices + before, rows.X.indptr
+        X = type(rows.X)(parts, shape=(n, n_features))
+    return rows._replace(X=X, from_zero=from_zero)
 
 
 def selected(rows: Rows, destinations: NDArray[np.int64], to: int) -> Rows:
@@ -169,7 +200,7 @@ def _joined(values: list[Any], n_rows: list[int]) -> Any:
     if any(part is None for part in values):  # weights that only some files have
         pairs = zip(values, n_rows, strict=True)
         values = [np.ones(n) if part is None else part for part, n in pairs]
-    if hasattr(values[0], "tocsr"):
+    if any(hasattr(part, "tocsr") for part in values):  # some parts of a file may be dense
         from scipy.sparse import vstack
 
         return vstack(values, format="csr")

@@ -12,6 +12,8 @@ from dask.delayed import Delayed, delayed
 
 from ..disk.rows import PackedRows
 from ..errors import InputError
+from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
+from ..files.rows import FileRows
 from ..jobs.data import Reading, read_data
 from .rows import Rows, finite_features, rows_of
 
@@ -62,7 +64,8 @@ def sources_of(
 def sources_of_files(paths: Sequence[str | os.PathLike[str]], reading: Reading) -> list[Delayed]:
     """Return what the rows of files are computed from, each a partition."""
     read = delayed(rows_of_file, pure=False)
-    return [read(os.path.abspath(os.fsdecode(path)), reading) for path in paths]
+    found = [os.path.abspath(os.fsdecode(path)) for path in paths]
+    return [read(path, reading, number) for number, path in enumerate(found)]
 
 
 def is_paths(X: Any) -> bool:
@@ -155,10 +158,23 @@ def _require_numbers(values: Any, name: str) -> None:
             raise InputError(f"{what} must hold numbers, not {dtype}; convert it by astype")
 
 
-def rows_of_file(path: str, reading: Reading) -> Rows:
-    """Read the rows of packed data, or of a file."""
+def rows_of_file(path: str, reading: Reading, number: int = 0) -> Rows:
+    """Read the rows of packed data, or of a file, the part of this number."""
     found = read_data([path], reading)
     X = finite_features(found.X)
+    is_packed = isinstance(found, PackedRows)
     names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
-    rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost)
-    return rows._replace(X=X, names=None if names is None else tuple(names))
+    rows = rows_of(
+        np.zeros((X.shape[0], 0)), found.labels, _own_ids(found, path, number), found.cost
+    )
+    from_zero = None if is_packed or names is not None else found.zero_based
+    return rows._replace(X=X, names=None if names is None else tuple(names), from_zero=from_zero)
+
+
+def _own_ids(found: FileRows, path: str, number: int) -> Any:
+    """Return query ids; those that a file of sizes gives are none of another part's."""
+    sizes = beside(path)
+    if found.qid is None or sizes is None:
+        return found.qid
+    ids = ids_of_sizes(*read_group_sizes(sizes), len(found.labels), found.name)
+    return ids + (number << 32) if np.array_equal(found.qid, ids) else found.qid

@@ -57,15 +57,16 @@ class Plan(NamedTuple):
         return bool((self.destinations[partition] != partition).any())
 
 
-def plan_of(surveys: Sequence[Survey]) -> Plan:
-    """Decide where rows go."""
+def plan_of(surveys: Sequence[Survey], may_share: bool = True) -> Plan:
+    """Decide where rows go; all to one place, if large queries may not be shared."""
     n_partitions = len(surveys)
     owner = np.repeat(np.arange(n_partitions), [len(survey.ids) for survey in surveys])
     sizes = np.concatenate([survey.sizes for survey in surveys])
     number = QueryGroups.from_qid(_joined([survey.ids for survey in surveys]), len(owner)).numbers
     total = np.bincount(number, sizes).astype(np.int64)
     is_torn = np.bincount(number) > 1
-    is_shared = is_torn & (total * n_partitions > sizes.sum()) & (total >= LEAST_SHARED)
+    is_large = (total * n_partitions > sizes.sum()) & (total >= LEAST_SHARED)
+    is_shared = is_torn & is_large & may_share
     home = _homes(number, owner, sizes, n_partitions)
     stays = is_shared[number] | ~is_torn[number]
     destination = np.where(stays, owner, home[number])

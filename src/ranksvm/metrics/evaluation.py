@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -171,7 +171,24 @@ def evaluate(
     return evaluation
 
 
-def measure(
+class Measured(NamedTuple):
+    """What is measured of some queries, to be put together with that of others.
+
+    Attributes
+    ----------
+    per_query : dict of str to ndarray of shape (n_queries,)
+        As of `Evaluation`.
+    pooled : dict of str to ndarray of shape (2, n_queries)
+        By the names of metrics that are pooled, the weights of pairs that they are shares of.
+    queries : ndarray of shape (n_queries,)
+    """
+
+    per_query: dict[str, Vector]
+    pooled: dict[str, Vector]
+    queries: NDArray[Any]
+
+
+def measured(
     y: ArrayLike,
     scores: ArrayLike,
     qid: ArrayLike | None = None,
@@ -181,8 +198,8 @@ def measure(
     docids: Sequence[Any] | NDArray[Any] | None = None,
     sample_weight: ArrayLike | None = None,
     n_threads: int = 1,
-) -> Evaluation:
-    """Do as `evaluate`, without a warning: where NaN has a meaning, or is refused."""
+) -> Measured:
+    """Measure some queries: what `evaluation_of` makes an evaluation of; else as `evaluate`."""
     asked = parse_metrics(metrics)
     conventions = conventions_of(preset)
     labels, predicted = labels_and_scores(y, scores)
@@ -202,13 +219,31 @@ def measure(
         n_threads=n_threads,
     )
     per_query = {name: m.measure.by_query(ranking, m.k) for name, m in asked.items()}
-    mean = {name: _mean(m, ranking, per_query[name]) for name, m in asked.items()}
-    return Evaluation(mean, per_query, _query_ids(qid, groups))
+    pooled = {name: m.measure.pooled for name, m in asked.items()}
+    weights = {name: np.array(p.weights(ranking)) for name, p in pooled.items() if p is not None}
+    return Measured(per_query, weights, _query_ids(qid, groups))
 
 
-def _mean(metric: Metric, ranking: Ranking, values: Vector) -> float:
-    if metric.measure.pooled is not None:
-        return metric.measure.pooled(ranking)
+def evaluation_of(parts: Sequence[Measured]) -> Evaluation:
+    """Put together what was measured of queries that are different ones, in this order."""
+    asked = parse_metrics(parts[0].per_query)
+    per_query = {name: np.concatenate([part.per_query[name] for part in parts]) for name in asked}
+    pooled = {
+        name: np.concatenate([part.pooled[name] for part in parts], axis=1)
+        for name in parts[0].pooled
+    }
+    mean = {name: _mean(m, per_query[name], pooled.get(name)) for name, m in asked.items()}
+    return Evaluation(mean, per_query, np.concatenate([part.queries for part in parts]))
+
+
+def measure(y: ArrayLike, scores: ArrayLike, *arguments: Any, **options: Any) -> Evaluation:
+    """Do as `evaluate`, without a warning: where NaN has a meaning, or is refused."""
+    return evaluation_of([measured(y, scores, *arguments, **options)])
+
+
+def _mean(metric: Metric, values: Vector, weights: Vector | None) -> float:
+    if metric.measure.pooled is not None and weights is not None:
+        return metric.measure.pooled.share(*weights)
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else float("nan")
 

@@ -29,7 +29,28 @@ class Measure:
     by_query: Callable[[Ranking, int | None], Vector]
     depth: Depth = Depth.NEVER
     greater_is_better: bool = True
-    pooled: Callable[[Ranking], float] | None = None
+    pooled: Pooled | None = None
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A share of the pairs of all queries together.
+
+    Attributes
+    ----------
+    weights : callable
+        Of a ranking, the weight of some pairs of each query, and that of all its pairs.
+    of_others : bool, default=False
+        Whether the share is that of the other pairs.
+    """
+
+    weights: Callable[[Ranking], tuple[Vector, Vector]]
+    of_others: bool = False
+
+    def share(self, some: Vector, of_all: Vector) -> float:
+        """Return the share, by these weights; NaN where there are no pairs."""
+        share = float(_ratio(np.array([some.sum()]), np.array([of_all.sum()]), None)[0])
+        return 1 - share if self.of_others else share
 
 
 def _ratio(numerator: Vector, denominator: Vector, otherwise: float | None) -> Vector:
@@ -37,10 +58,6 @@ def _ratio(numerator: Vector, denominator: Vector, otherwise: float | None) -> V
     result = np.full(len(numerator), np.nan if otherwise is None else float(otherwise))
     np.divide(numerator, denominator, out=result, where=denominator > 0)
     return result
-
-
-def _pooled(numerator: Vector, denominator: Vector) -> float:
-    return float(_ratio(np.array([numerator.sum()]), np.array([denominator.sum()]), None)[0])
 
 
 # Pairs
@@ -56,8 +73,8 @@ def _ranking_error(r: Ranking, k: int | None = None) -> Vector:
     return _ratio(_lost(r), r.pairs, None if value is None else 1 - value)
 
 
-def _ranking_error_pooled(r: Ranking) -> float:
-    return _pooled(_lost(r), r.pairs)
+def _lost_of_all(r: Ranking) -> tuple[Vector, Vector]:
+    return _lost(r), r.pairs
 
 
 def _zero_one_error(r: Ranking, k: int | None) -> Vector:
@@ -246,18 +263,18 @@ def expected_stops(stops: Vector, depth: int) -> Vector:
 MEASURES = {
     "pairwise_accuracy": Measure(lambda r, k: 1 - _ranking_error(r)),
     "pairwise_accuracy_pooled": Measure(
-        lambda r, k: 1 - _ranking_error(r), pooled=lambda r: 1 - _ranking_error_pooled(r)
+        lambda r, k: 1 - _ranking_error(r), pooled=Pooled(_lost_of_all, of_others=True)
     ),
     "ranking_error": Measure(_ranking_error, greater_is_better=False),
     "ranking_error_pooled": Measure(
-        _ranking_error, greater_is_better=False, pooled=_ranking_error_pooled
+        _ranking_error, greater_is_better=False, pooled=Pooled(_lost_of_all)
     ),
     "swapped_pairs": Measure(lambda r, k: _lost(r), greater_is_better=False),
     "zero_one_error": Measure(_zero_one_error, greater_is_better=False),
     "kendall_tau": Measure(_kendall_tau),
     "kendall_tau_a": Measure(_kendall_tau_a),
     "auc": Measure(_auc),
-    "auc_pooled": Measure(_auc, pooled=lambda r: _pooled(*r.relevant_pairs)),
+    "auc_pooled": Measure(_auc, pooled=Pooled(lambda r: r.relevant_pairs)),
     "ndcg": Measure(_ndcg, Depth.OPTIONAL),
     "mean_ndcg": Measure(_mean_ndcg),
     "map": Measure(_average_precision, Depth.OPTIONAL),
