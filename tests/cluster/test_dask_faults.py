@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 
 import dask.array as da
 import distributed
@@ -32,9 +33,11 @@ def collections(k=4):
 @pytest.fixture
 def at_round(monkeypatch):
     """A function that lets something happen once the tasks of a round are on their way."""
+    asked, happened = [], []
 
     def happen(number, event):
         plain, seen = Driver.round, []
+        asked.append(number)
 
         def round_(self, name, submit):
             def submitted():
@@ -42,13 +45,38 @@ def at_round(monkeypatch):
                 seen.append(name)
                 if len(seen) == number:
                     event()
+                    happened.append(number)
                 return futures
 
             return plain(self, name, submitted)
 
         monkeypatch.setattr(Driver, "round", round_)
 
-    return happen
+    yield happen
+    assert happened == asked
+
+
+class Counting(distributed.SchedulerPlugin):
+    """Counts how often tasks were done, by the beginnings of their names."""
+
+    def __init__(self):
+        self.of_tasks = Counter()
+
+    def transition(self, key, start, finish, *_, **__):
+        if (start, finish) == ("processing", "memory"):
+            self.of_tasks[key] += 1
+
+    def times(self, name):
+        """Return how often each task whose name begins so was done."""
+        return [n for key, n in self.of_tasks.items() if str(key).startswith(name)]
+
+
+@pytest.fixture
+def counting(cluster):
+    plugin = Counting()
+    cluster.scheduler.add_plugin(plugin, name="counting")
+    yield plugin
+    cluster.scheduler.remove_plugin("counting")
 
 
 def two_workers(client):
@@ -81,11 +109,31 @@ def undisturbed(client):
     return bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections()))
 
 
+@pytest.fixture(scope="module")
+def n_undisturbed(client, undisturbed):
+    """Rounds of a fit, and how many tasks were done."""
+    plugin = Counting()
+    client.cluster.scheduler.add_plugin(plugin, name="undisturbed")
+    model = DaskRankSVM(tol=1e-9, client=client).fit(*collections())
+    client.cluster.scheduler.remove_plugin("undisturbed")
+    return model.history_[-1].n_rounds, sum(plugin.times(""))
+
+
 @pytest.mark.parametrize("number", [1, 2, 4, 5, 6])
-def test_a_killed_worker_costs_no_bit(client, at_round, undisturbed, number):
+def test_a_killed_worker_costs_no_bit_and_at_most_as_much_again(
+    client, at_round, counting, undisturbed, n_undisturbed, number
+):
+    """What a worker held is done again, once; no round is, but for its own tasks."""
     two_workers(client)
     at_round(number, lambda: kill_one(client))
-    assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
+    model = DaskRankSVM(tol=1e-9, client=client).fit(*collections())
+    assert bits(model) == undisturbed
+    n_rounds, n_tasks = n_undisturbed
+    assert model.history_[-1].n_rounds == n_rounds
+    assert sum(counting.times("")) <= 2 * n_tasks
+    for name in ("partition_of", "rows_of"):
+        assert counting.times(name)
+        assert max(counting.times(name)) <= 2
 
 
 def test_a_restart_costs_no_bit(client, at_round, undisturbed):
