@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from .conditions import l1_ratio_of
 from .data import reading_of
-from .options import say
+from .options import is_watched, say
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
 _LOCAL = "local:"
+# Ctrl-C, which a terminal sends to all processes, is for the driver, which ends its workers.
+_UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 _REFUSED = ("validation", "scale", "features", "pairs", "event", "plot", "group")
 _CONDITIONS = ("bounds", "prior", "penalty_weights")
 
@@ -47,7 +49,11 @@ def train_on_cluster(args: argparse.Namespace) -> None:
     sources = sources_of_files(args.data, replace(reading_of(args), note=quietly))
     with _client(args.scheduler) as client:
         ranker = DaskRankSVM(
-            **given, positive=args.positive, l1_ratio=l1_ratio_of(args), client=client
+            **given,
+            positive=args.positive,
+            l1_ratio=l1_ratio_of(args),
+            verbose=int(is_watched(args)),
+            client=client,
         ).fit(sources)
     save_model(ranker.to_model(), args.model)
     last: Any = ranker.history_[-1]
@@ -67,6 +73,8 @@ def _require_simple(args: argparse.Namespace) -> None:
         refused.insert(0, "kernel")
     if args.epsilon:
         refused.append("epsilon")
+    if "-" in args.data:
+        raise InputError("workers read files by their paths, and not standard input: name files")
     if refused:
         raise InputError(
             f"--{refused[0].replace('_', '-')} is not for a cluster: leave out that or --scheduler"
@@ -82,8 +90,12 @@ def _client(address: str) -> Iterator[Any]:
     ValueError
         If nobody answers, or it is no address.
     """
+    from logging import CRITICAL, getLogger
+
     import distributed
 
+    # What goes wrong comes to the driver, which says so in a sentence.
+    getLogger("distributed").setLevel(CRITICAL)
     start: Any = distributed.LocalCluster
     connect: Any = distributed.Client
 
@@ -91,7 +103,12 @@ def _client(address: str) -> Iterator[Any]:
         number = address.removeprefix(_LOCAL)
         if not number.isdecimal() or not int(number):
             raise InputError(f"--scheduler local:N takes a number of processes, not {address!r}")
-        options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+        options = {
+            "threads_per_worker": 1,
+            "dashboard_address": "127.0.0.1:0",
+            "preload": _UNINTERRUPTED,
+            "silence_logs": CRITICAL,
+        }
         with start(n_workers=int(number), **options) as cluster, connect(cluster) as client:
             yield client
         return

@@ -33,7 +33,7 @@ NO_SCHEDULER = "the scheduler has not answered"
 MOST_REPEATS = 5  # of a round, from the sources
 
 
-class ClusterError(RuntimeError):
+class ClusterError(OSError, RuntimeError):
     """What a cluster cannot go on from, in a sentence."""
 
 
@@ -197,7 +197,7 @@ class Driver:
             return NO_SCHEDULER
         try:
             scheduler: Any = self.client.scheduler
-            workers = self.client.sync(scheduler.ncores, callback_timeout=10)  # type: ignore[no-untyped-call]
+            workers = self.client.sync(scheduler.ncores, callback_timeout=5)  # type: ignore[no-untyped-call]
         except (OSError, NoAnswer):
             return NO_SCHEDULER
         return "" if workers else "no worker has been there"
