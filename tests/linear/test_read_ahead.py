@@ -64,9 +64,7 @@ def test_a_training_that_reads_ahead_has_the_same_bits(monkeypatch, n_threads, s
     monkeypatch.setattr(read_ahead, "AHEAD", 1 << 10)
     calls = []
     whole = ReadAhead.before
-    monkeypatch.setattr(
-        ReadAhead, "before", lambda *args: calls.append(1) or whole(*args)
-    )
+    monkeypatch.setattr(ReadAhead, "before", lambda *args: calls.append(1) or whole(*args))
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((3000, 6)), rng.integers(0, 3, 3000).astype(float)
     if sparse:

@@ -34,9 +34,7 @@ class ReadAhead:
     def __init__(self, source: NDArray[Any] | SparseArrays) -> None:
         self._source = source
 
-    def before(
-        self, tasks: Sequence[Task], rows_of: Callable[[Task], slice]
-    ) -> Iterator[Task]:
+    def before(self, tasks: Sequence[Task], rows_of: Callable[[Task], slice]) -> Iterator[Task]:
         """Yield tasks, while a thread reads the rows of those that come next."""
         if not tasks:
             return
