@@ -190,6 +190,7 @@ class Dropping:
         self.path, self.data, self.seconds = path, data, 0.0
 
     def __call__(self, _: object = None) -> None:
+        """Let go of them."""
         start = time.perf_counter()
         let_go(self.path, self.data)
         self.seconds += time.perf_counter() - start

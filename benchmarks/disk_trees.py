@@ -2,10 +2,10 @@
 Boosted trees on packed data, beside this library: the same rows, memory, cores and time.
 
 XGBoost goes through blocks of whole queries by its ``ExtMemQuantileDMatrix``, which keeps them on
-disk, binned, and boosts 100 rounds of hist with rank:pairwise. Here training is that of the defaults
-to a gap of 1e-6. Both take all queries of so many gigabytes but the last twentieth, by which they
-are judged. Each is a process of its own, which begins with nothing in the page cache, is limited in
-its anonymous memory (RLIMIT_DATA) and is killed when its time is over.
+disk, binned, and boosts 100 rounds of hist with rank:pairwise. Here training is that of the
+defaults to a gap of 1e-6. Both take all queries of so many gigabytes but the last twentieth, by
+which they are judged. Each is a process of its own, which begins with nothing in the page cache, is
+limited in its anonymous memory (RLIMIT_DATA) and is killed when its time is over.
 """
 
 import resource

@@ -8,12 +8,12 @@ import scipy.sparse
 
 from ranksvm.linear import read_ahead
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.read_ahead import ReadAhead
+from ranksvm.linear.rounds import train
 from ranksvm.linear.views import SparseArrays
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
-from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.rounds import train
 
 
 @pytest.fixture
@@ -25,37 +25,36 @@ def touched(monkeypatch):
     return seen
 
 
-def pieces(n, size):
-    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+def runs(n_queries, size):
+    return [(first, min(first + size, n_queries)) for first in range(0, n_queries, size)]
 
 
 def test_the_thread_goes_no_further_than_it_should(touched):
     X = np.arange(24.0).reshape(12, 2)  # 16 bytes a row
+    indptr = np.arange(0, 13, 2)  # six queries
     given = []
-    for rows in ReadAhead(X).before(pieces(12, 2), lambda rows: rows):
-        given.append(rows)
-        asked = [part for parts in touched for part in parts]
-        assert len(asked) <= rows.stop / 2 + 80 / 32 + 1
-    assert given == pieces(12, 2)
-    assert touched == [[X[rows].tolist()] for rows in pieces(12, 2)][: len(touched)]
+    for run in ReadAhead(X).before(runs(6, 1), indptr):
+        given.append(run)
+        assert len(touched) <= len(given) + 80 // 32
+    assert given == runs(6, 1)
+    assert touched == [[X[2 * q : 2 * q + 2].tolist()] for q in range(6)][: len(touched)]
 
 
 def test_stored_values_of_the_rows_are_read(touched):
     X = scipy.sparse.random(9, 5, 0.5, "csr", random_state=0)
     ahead = ReadAhead(SparseArrays(X.indptr, X.indices, X.data))
-    list(ahead.before(pieces(9, 4), lambda rows: rows))
-    assert touched  # the last may have been cancelled
-    for parts, rows in zip(touched, pieces(9, 4), strict=False):
-        assert parts == [X[rows].indices.tolist(), X[rows].data.tolist()]
+    list(ahead.before(runs(9, 4), np.arange(10)))
+    for parts, (first, last) in zip(touched, runs(9, 4), strict=False):  # the last may lack
+        assert parts == [X[first:last].indices.tolist(), X[first:last].data.tolist()]
 
 
-def test_nothing_is_left_behind_by_who_stops_early_or_fails(touched):
+def test_nothing_is_left_behind_by_who_stops_early(touched):
     before = threading.active_count()
-    coming = ReadAhead(np.ones((100, 3))).before(pieces(100, 1), lambda rows: rows)
+    coming = ReadAhead(np.ones((100, 3))).before(runs(100, 1), np.arange(101))
     next(coming)
     coming.close()
     assert threading.active_count() == before
-    assert list(ReadAhead(np.ones((0, 3))).before([], lambda rows: rows)) == []
+    assert list(ReadAhead(np.ones((0, 3))).before([], np.zeros(1, int))) == []
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

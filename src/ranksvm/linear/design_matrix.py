@@ -206,7 +206,8 @@ or float64
         assert isinstance(self._products, Stored)
         view = self._seen(self._products)
         view.is_mapped = True
-        view._ahead = ReadAhead(self._products.source)
+        source = self._products.source
+        view._ahead = None if source is None else ReadAhead(source)
         return view
 
     def in_step(self, steps: InStep) -> DesignMatrix:

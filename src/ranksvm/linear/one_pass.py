@@ -96,7 +96,7 @@ def one_pass(
     groups = loss.pairs.groups
     end = _End(X, loss, scores, p, precision)
     sums = _Sums(groups, scores, len(p), precision)
-    coming = blocks if ahead is None else ahead.before(blocks, lambda run: groups.rows(*run))
+    coming = blocks if ahead is None else ahead.before(blocks, groups.indptr)
     with in_order(n_threads) as ordered:
         parts = zip(blocks, ordered(end.of_block, coming), strict=True)
         there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))

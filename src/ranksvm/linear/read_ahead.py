@@ -8,16 +8,15 @@ at the thread's expense. It changes nothing but time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.joined import Run
 from .views import SparseArrays
-
-Task = TypeVar("Task")
 
 AHEAD = 1 << 26  # bytes
 PAGE = 1 << 12  # bytes, or a multiple of it
@@ -29,35 +28,37 @@ class ReadAhead:
     Parameters
     ----------
     source : ndarray of shape (n_samples, n_features), or SparseArrays
+        C-contiguous.
     """
 
     def __init__(self, source: NDArray[Any] | SparseArrays) -> None:
         self._source = source
 
-    def before(self, tasks: Sequence[Task], rows_of: Callable[[Task], slice]) -> Iterator[Task]:
-        """Yield tasks, while a thread reads the rows of those that come next."""
-        if not tasks:
-            return
-        parts = [self._parts(rows_of(task)) for task in tasks]
-        ends = np.cumsum([sum(part.nbytes for part in of_task) for of_task in parts])
+    def before(self, blocks: Sequence[Run], indptr: NDArray[np.integer]) -> Iterator[Run]:
+        """Yield blocks of queries, while a thread reads the rows of those that come next.
+
+        Query q has the rows ``indptr[q]:indptr[q + 1]``.
+        """
+        parts = [self._parts(int(indptr[first]), int(indptr[last])) for first, last in blocks]
+        ends = np.cumsum([sum(part.nbytes for part in of_block) for of_block in parts])
         with ThreadPoolExecutor(1) as reader:
             try:
                 n_asked = 0
-                for task, end in zip(tasks, ends, strict=True):
+                for block, end in zip(blocks, ends, strict=True):
                     last = int(np.searchsorted(ends, end + AHEAD))
-                    for of_task in parts[n_asked:last]:
-                        reader.submit(touch, of_task)
+                    for of_block in parts[n_asked:last]:
+                        reader.submit(touch, of_block)
                     n_asked = max(n_asked, last)
-                    yield task
+                    yield block
             finally:
                 reader.shutdown(cancel_futures=True)
 
-    def _parts(self, rows: slice) -> list[NDArray[Any]]:
-        """Return the arrays of some rows."""
+    def _parts(self, first: int, last: int) -> list[NDArray[Any]]:
+        """Return the arrays of the rows from first to last."""
         if not isinstance(self._source, SparseArrays):
-            return [self._source[rows]]
+            return [self._source[first:last]]
         indptr, indices, values = self._source
-        stored = slice(int(indptr[rows.start]), int(indptr[rows.stop]))
+        stored = slice(int(indptr[first]), int(indptr[last]))
         return [indices[stored], values[stored]]
 
 
