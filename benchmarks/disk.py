@@ -10,9 +10,9 @@ process of its own whose anonymous memory is limited (RLIMIT_DATA; RLIMIT_AS wou
 mapping), and which lets go of all pages of X before each iteration (MADV_DONTNEED and
 POSIX_FADV_DONTNEED), so that every pass comes from the disk. Beside it stand reading alone, as fast
 as `read` goes, and, up to --in-memory gigabytes, the same rows in memory, which have to give the
-same bits. XGBoost goes through as many gigabytes as --trees says by its ExtMemQuantileDMatrix, 100
-rounds of hist, for --trees-limit seconds at most. With --text, so many gigabytes of SVMlight text
-are packed.
+same bits. Seconds are those of training without the dropping. Of as many gigabytes as --trees says,
+all queries but the last twentieth are trained on once more, and boosted by XGBoost: see
+`benchmarks.disk_trees`. With --text, so many gigabytes of SVMlight text are packed.
 
 What has been measured is added to build/benchmarks/disk/records.json as it goes, and
 ``python -m benchmarks.growth`` draws it.
@@ -20,40 +20,39 @@ What has been measured is added to build/benchmarks/disk/records.json as it goes
 
 import argparse
 import json
-import os
 import resource
 import shutil
-import threading
 import time
-from collections.abc import Callable, Iterator
-from multiprocessing import TimeoutError as TooLate
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from benchmarks.datasets.web_like import web_like_blocks
+from benchmarks.disk_data import (
+    FEATURES,
+    ROWS,
+    Watch,
+    blocks_of,
+    first_queries,
+    let_go,
+    n_queries_of,
+    reading_rate,
+)
+from benchmarks.disk_trees import beside_trees
 from benchmarks.harness import in_fresh_process, machine_line, print_table
 from benchmarks.report import FOLDER
 from ranksvm import RankSVM, dump_svmlight, open_data, pack
-from ranksvm.disk.arrays import release
 from ranksvm.disk.data import PackedData
 from ranksvm.disk.text import pack_svmlight
-from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
-from ranksvm.pairs.preferences import Preferences
-from ranksvm.pairs.queries import QueryGroups
 
-ROWS, FEATURES = 72_000, 136  # of a block
-SHARE = 0.4  # of stored values, in CSR
 TOL = 1e-6
-PIECE = 1 << 23  # bytes
 RECORDS = FOLDER / "disk" / "records.json"
 COLUMNS = ("", "passes", "seconds", "MB/s", "GB", "bytes a row", "gap")
+TREES = ("outcome", "seconds", "CPU seconds", "bytes", "nDCG@10", "pairwise accuracy")
 
 
 def main() -> None:
@@ -111,14 +110,22 @@ def report(path: Path, kind: str, args: argparse.Namespace) -> None:
             same = "the same bits" if held["bits"] == mapped["bits"] else "OTHER BITS"
             keep({"what": "in memory", "same": same, **of_all, **held})
             rows.append((f"{size:g} GB in memory, {loss}: {same}", *row_of(held)))
-    for size in sorted(args.trees):
-        found = in_time(args.trees_limit, boost, path, size, args.threads)
-        keep({"what": "trees", "kind": kind, "gigabytes": size, "limit": args.trees_limit, **found})
-        seconds = found.get("seconds", f"more than {args.trees_limit:g}")
-        memory = found["bytes"] / 1e9 if found else ""
-        rows.append((f"{size:g} GB, XGBoost, 100 rounds", "", seconds, "", memory, "", ""))
     title = f"{kind}, {open_data(path).description}; reading alone: {rate:.0f} MB/s"
     print_table(title, COLUMNS, rows)
+    report_trees(path, kind, args)
+
+
+def report_trees(path: Path, kind: str, args: argparse.Namespace) -> None:
+    """Train and boost on the same queries, and judge both by others."""
+    rows = []
+    for size in sorted(args.trees):
+        for what, found in beside_trees(path, size, args.threads, args.limit, args.trees_limit):
+            keep(
+                {"what": what, "kind": kind, "gigabytes": size, "limit": args.trees_limit, **found}
+            )
+            rows.append((f"{size:g} GB, {what}", *(found.get(name, "") for name in TREES)))
+    if rows:
+        print_table(f"{kind}, within {args.limit:g} GB of memory", ("", *TREES), rows)
 
 
 def report_text(args: argparse.Namespace) -> None:
@@ -143,33 +150,11 @@ def keep(record: dict[str, Any]) -> None:
     RECORDS.write_text(json.dumps([*known, shown], indent=1) + "\n")
 
 
-def in_time(limit: float, function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
-    """Call it in a new process; return nothing if that takes longer."""
-    with get_context("spawn").Pool(1) as pool:
-        try:
-            return pool.apply_async(function, args).get(limit)
-        except TooLate:
-            return {}
-
-
 def row_of(found: dict[str, Any]) -> tuple[Any, ...]:
     """Return passes, seconds, MB of X a second, GB and bytes of a row in memory, and the gap."""
     rate = found["passes"] * found["bytes_of_X"] / 1e6 / found["seconds"]
     memory = found["bytes"] / 1e9, found["bytes"] / found["rows"]
     return found["passes"], found["seconds"], rate, *memory, found["gap"]
-
-
-def blocks_of(kind: str, gigabytes: float) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-    """Yield as many blocks as make so many gigabytes."""
-    bytes_of_block = ROWS * FEATURES * (8 if kind == "dense" else 12 * SHARE)
-    n_blocks = max(round(gigabytes * 1e9 / bytes_of_block), 1)
-    rng = np.random.default_rng(1)
-    for X, y, qid in web_like_blocks(n_blocks, ROWS, features=FEATURES):
-        if kind == "csr":
-            X[rng.random(X.shape) >= SHARE] = 0.0
-            yield scipy.sparse.csr_matrix(X), y, qid
-        else:
-            yield X, y, qid
 
 
 def pack_blocks(path: Path, kind: str, gigabytes: float) -> dict[str, Any]:
@@ -198,83 +183,17 @@ def pack_text(name: Path, target: Path, n_threads: int) -> dict[str, Any]:
     return {"seconds": seconds, "bytes": watch.end(), "text": size, "rate": size / 1e6 / seconds}
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of X."""
-    return [
-        path / name for name in ("X.npy", "indices.npy", "values.npy") if (path / name).exists()
-    ]
+class Dropping:
+    """What lets go of the pages of X when an iteration ends, and how long that has taken."""
 
+    def __init__(self, path: Path, data: PackedData) -> None:
+        self.path, self.data, self.seconds = path, data, 0.0
 
-def forget(path: Path) -> None:
-    """Let the system forget what it has read of X."""
-    for file in files_of(path):
-        descriptor = os.open(file, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
-
-
-def reading_rate(path: Path) -> float:
-    """Return the MB a second of reading X from the disk, one piece after the other."""
-    forget(path)
-    start, n_bytes, piece = time.perf_counter(), 0, bytearray(PIECE)
-    for name in files_of(path):
-        with open(name, "rb", buffering=0) as file:
-            while n := file.readinto(piece):
-                n_bytes += n
-    return n_bytes / 1e6 / (time.perf_counter() - start)
-
-
-class Watch:
-    """Follow the peak of the anonymous memory of this process, beyond what it is at first."""
-
-    def __init__(self) -> None:
-        self._first = self._peak = anonymous()
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not self._end.wait(0.005):
-            self._peak = max(self._peak, anonymous())
-
-    def end(self) -> int:
-        """Stop; return the bytes."""
-        self._end.set()
-        self._thread.join()
-        return self._peak - self._first
-
-
-def anonymous() -> int:
-    """Return the bytes of anonymous memory that are resident."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
-
-
-def n_queries_of(data: PackedData, gigabytes: float) -> int:
-    """Return how many of the first queries have so many gigabytes of X."""
-    share = min(gigabytes * 1e9 / data.bytes_of_X, 1.0)
-    return max(round(share * data.n_queries), 1)
-
-
-def first_queries(
-    data: PackedData, n_queries: int, in_memory: bool
-) -> tuple[DesignMatrix, Preferences]:
-    """View the first queries, or copy them, as training reads them; packing has summed columns."""
-    n_rows = int(data.query_indptr[n_queries])
-    groups = QueryGroups(data.query_indptr[: n_queries + 1])
-    preferences = Preferences(data.y[:n_rows], groups, None, None)
-    X = data.X[:n_rows] if isinstance(data.X, np.ndarray) else None
-    if X is None:
-        n_stored = int(data.X.indptr[n_rows])
-        parts = data.X.indptr[: n_rows + 1], data.X.indices[:n_stored], data.X.data[:n_stored]
-        parts = tuple(map(np.copy, parts)) if in_memory else parts
-        matrix = DesignMatrix.from_csr(*parts, data.shape[1])
-    else:
-        matrix = DesignMatrix.from_array(X.copy() if in_memory else X)
-    if in_memory:
-        return matrix, preferences
-    return matrix.mapped().with_sums(matrix.column_sums(2)), preferences
+    def __call__(self, _: object = None) -> None:
+        """Let go of them."""
+        start = time.perf_counter()
+        let_go(self.path, self.data)
+        self.seconds += time.perf_counter() - start
 
 
 def train_on(
@@ -289,14 +208,14 @@ def train_on(
     n_queries = n_queries_of(data, gigabytes)
     X, preferences = first_queries(data, n_queries, in_memory)
     parameters = Parameters(loss=loss, tol=TOL, n_threads=n_threads)
-    callback = None if in_memory else lambda _: let_go(path, data)
-    let_go(path, data)
-    watch, start = Watch(), time.perf_counter()
-    fit = train(X, preferences, parameters, callback=callback)
+    dropping = Dropping(path, data)
+    dropping()
+    watch, start = Watch(), time.perf_counter() + dropping.seconds
+    fit = train(X, preferences, parameters, callback=None if in_memory else dropping)
     result = fit.result
     n_rows = X.shape[0]
     return {
-        "seconds": time.perf_counter() - start,
+        "seconds": time.perf_counter() - start - dropping.seconds,
         "bytes": watch.end(),
         "passes": result.n_passes,
         "gap": result.dual_gap,
@@ -304,45 +223,6 @@ def train_on(
         "rows": n_rows,
         "bytes_of_X": round(data.bytes_of_X * n_rows / data.shape[0]),
     }
-
-
-def let_go(path: Path, data: PackedData) -> None:
-    """Let go of the pages of X, which then come from the disk again."""
-    for array in (data.X,) if isinstance(data.X, np.ndarray) else (data.X.data, data.X.indices):
-        release(array)
-    forget(path)
-
-
-def boost(path: Path, gigabytes: float, n_threads: int) -> dict[str, Any]:
-    """Boost trees on the same rows, which stay on disk."""
-    import xgboost
-
-    data = open_data(path)
-    indptr = data.query_indptr[: n_queries_of(data, gigabytes) + 1]
-
-    class Blocks(xgboost.DataIter):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self._next = 0
-            super().__init__(cache_prefix=str(path / "trees"))
-
-        def reset(self) -> None:
-            self._next = 0
-
-        def next(self, input_data: Any) -> bool:
-            if self._next >= len(indptr) - 1:
-                return False
-            first, self._next = self._next, min(self._next + 600, len(indptr) - 1)
-            rows = slice(int(indptr[first]), int(indptr[self._next]))
-            X = data.X[rows]
-            X = np.array(X) if isinstance(X, np.ndarray) else X.copy()
-            input_data(data=X, label=np.array(data.y[rows]), qid=np.array(data.qid[rows]))
-            return True
-
-    watch, start = Watch(), time.perf_counter()
-    matrix = xgboost.ExtMemQuantileDMatrix(Blocks(), max_bin=256, nthread=n_threads)
-    parameters = {"objective": "rank:pairwise", "tree_method": "hist", "nthread": n_threads}
-    xgboost.train({**parameters, "max_bin": 256}, matrix, 100)
-    return {"seconds": time.perf_counter() - start, "bytes": watch.end()}
 
 
 if __name__ == "__main__":

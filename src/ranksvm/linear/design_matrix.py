@@ -21,6 +21,7 @@ from .in_step import InStep
 from .matrix import ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
+from .read_ahead import ReadAhead
 from .sparse_hessian import SparseRows
 from .views import (
     Block,
@@ -70,6 +71,7 @@ class DesignMatrix:
         self.columns = Columns(shape[1]) if columns is None else columns
         self.n_passes = 0
         self.is_mapped = False
+        self._ahead: ReadAhead | None = None
         self._steps: InStep | None = None
         self._squares: Vector | None = None
         self._sums: ColumnSums | None = None
@@ -191,16 +193,21 @@ or float64
         return self._seen(self._products.less(offset))
 
     def _seen(self, products: Products) -> DesignMatrix:
-        return self._shared_with(DesignMatrix(products, self.shape, self.n_stored, self.columns))
+        view = DesignMatrix(products, self.shape, self.n_stored, self.columns)
+        view._ahead = self._ahead
+        return self._shared_with(view)
 
     def _shared_with(self, view: DesignMatrix) -> DesignMatrix:
         view.is_mapped, view._steps = self.is_mapped, self._steps
         return view
 
     def mapped(self) -> DesignMatrix:
-        """View X as what is mapped from disk."""
+        """View X, as it is stored, as what is mapped from disk."""
+        assert isinstance(self._products, Stored)
         view = self._seen(self._products)
         view.is_mapped = True
+        source = self._products.source
+        view._ahead = None if source is None else ReadAhead(source)
         return view
 
     def in_step(self, steps: InStep) -> DesignMatrix:
@@ -323,7 +330,8 @@ or float64
             precision = Precision(*self.standardization(n_threads), dtype)
         self._begin_pass()
         try:
-            return one_pass(self._products, loss, blocks, scores, p, precision, n_threads)
+            rows = self._products
+            return one_pass(rows, loss, blocks, scores, p, precision, n_threads, self._ahead)
         except OverflowError:
             return None
 

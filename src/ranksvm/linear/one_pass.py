@@ -28,6 +28,7 @@ from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
 from .matrix import FullStep, Hessian, Slope
+from .read_ahead import ReadAhead
 from .views import Block, Products
 
 Vector = NDArray[np.float64]
@@ -69,6 +70,7 @@ def one_pass(
     p: Vector,
     precision: Precision | None,
     n_threads: int,
+    ahead: ReadAhead | None = None,
 ) -> FullStep:
     """Take a full step along p, of shape (n_features,), from where the scores are those given.
 
@@ -83,6 +85,8 @@ def one_pass(
     precision : Precision or None
         None if no Hessian is asked for.
     n_threads : int
+    ahead : ReadAhead, optional
+        What reads rows that are mapped from disk before they are needed.
 
     Raises
     ------
@@ -92,8 +96,9 @@ def one_pass(
     groups = loss.pairs.groups
     end = _End(X, loss, scores, p, precision)
     sums = _Sums(groups, scores, len(p), precision)
+    coming = blocks if ahead is None else ahead.before(blocks, groups.indptr)
     with in_order(n_threads) as ordered:
-        parts = zip(blocks, ordered(end.of_block, blocks), strict=True)
+        parts = zip(blocks, ordered(end.of_block, coming), strict=True)
         there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
     return FullStep(sums.image, sums.scores, there, sums.slope, sums.hessian)
 

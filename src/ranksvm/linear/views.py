@@ -106,7 +106,7 @@ class Stored:
         self._core = core
         self._shape = shape
         self._offset = offset
-        self._source = source
+        self.source = source
         self.rows_in_a_sum: int = core.rows_in_a_sum
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
@@ -167,12 +167,12 @@ class Stored:
 
     def less(self, offset: Vector) -> Products:
         """View X less an offset of each column."""
-        return Stored(self._core, self._shape, offset, self._source) if offset.any() else self
+        return Stored(self._core, self._shape, offset, self.source) if offset.any() else self
 
     def columns(self, columns: NDArray[np.int64]) -> Products:
         """Copy some columns, in ascending order."""
         n, d = self._shape
-        shape, source = (n, len(columns)), self._source
+        shape, source = (n, len(columns)), self.source
         offset = None if self._offset is None else self._offset[columns]
         if isinstance(source, SparseArrays):
             some = source.columns(columns, d)
