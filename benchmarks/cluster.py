@@ -33,7 +33,7 @@ from distributed import Client, LocalCluster
 from benchmarks.datasets.web_like import make_web_like
 from benchmarks.harness import machine_line, print_table
 from ranksvm import RankSVM, open_data, pack
-from ranksvm.cluster.driver import Driver
+from ranksvm.cluster.graph import Graph
 from ranksvm.cluster.sums import FAN
 from ranksvm.dask import DaskRankSVM
 
@@ -130,14 +130,14 @@ class Slowly:
 @contextmanager
 def slowed(delay: float) -> Iterator[None]:
     """Let every task of a round wait."""
-    plain = Driver.map
-    Driver.map = lambda self, name, step, *rest, **more: plain(
+    plain = Graph.map
+    Graph.map = lambda self, name, step, *rest, **more: plain(
         self, name, Slowly(step, delay), *rest, **more
     )
     try:
         yield
     finally:
-        Driver.map = plain
+        Graph.map = plain
 
 
 def n_in_turn(n_partitions: int, n_workers: int) -> int:

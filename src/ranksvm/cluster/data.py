@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..linear.offsets import column_offsets
 from .costs import ClusterCosts
 from .driver import Driver
-from .partition import partition_of, shared_of, shared_part
+from .partition import bundle_of, partition_of, runs_of, shared_of, shared_part
 from .rounds import ClusterGroups, ClusterPreferences, Rounds
 from .rows import Survey, selected, survey, together
 from .steps import some_rows
@@ -92,7 +92,8 @@ def load(
         kept = [k for k, of_part in enumerate(surveys) if len(of_part.ids)]
         rows, surveys = [rows[k] for k in kept], [surveys[k] for k in kept]
         plan = plan_of(surveys)
-    driver.hold(lambda: _partitions(rows, plan, _dealt(surveys, n_folds)))
+    folds, runs = _dealt(surveys, n_folds), runs_of([one.n_stored for one in surveys])
+    driver.hold(lambda: _partitions(rows, plan, folds, runs))
     return replace(_known(driver, surveys, plan), n_moved=n_moved)
 
 
@@ -113,9 +114,7 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
 
 def _common_offset(rounds: Rounds) -> Vector:
     """Return what all partitions take off the columns that lie far from zero."""
-    driver = rounds.driver
-    driver.n_rounds += 1
-    found = driver.together(lambda: driver.map("offset", some_rows, rounds.partitions))
+    found = rounds.driver.together(lambda graph: graph.map("offset", some_rows, rounds.partitions))
     samples, common = zip(*found, strict=True)
     offset = column_offsets(np.concatenate(samples))
     n_features = samples[0].shape[1]
@@ -175,12 +174,22 @@ def _moved(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
     return [partition(k) for k in range(len(rows))]
 
 
-def _partitions(rows: Sequence[Delayed], plan: Plan, folds: Folds | None) -> list[Any]:
-    """Return what rows become on their workers; shared queries, if there are any, at the end."""
-    make = delayed(partition_of, pure=False)
+def _partitions(
+    rows: Sequence[Delayed], plan: Plan, folds: Folds | None, runs: Sequence[slice]
+) -> list[Any]:
+    """Return what rows become on their workers.
+
+    These are bundles of partitions; or, where queries are shared, partitions, and these queries.
+    """
+    if plan.has_shared:
+        return _with_shared(rows, plan)
+    make = delayed(bundle_of, pure=False)
     folds_of = [None] * len(rows) if folds is None else folds
-    if not plan.has_shared:
-        return [make(of_part, None, fold) for of_part, fold in zip(rows, folds_of, strict=True)]
+    return [make(list(rows[run]), folds_of[run]) for run in runs]
+
+
+def _with_shared(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
+    make = delayed(partition_of, pure=False)
     take, join = delayed(shared_part, pure=False), delayed(shared_of, pure=False)
     pairs = list(zip(rows, plan.shared, strict=True))
     partitions = [make(of_part, is_shared, None) for of_part, is_shared in pairs]

@@ -8,9 +8,9 @@ takes back what belongs to its rows, and multiplies that by its own X.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ..pairs.losses import LossEvaluation, SmoothEvaluation
 from ..pairs.rounding import ROUNDING, relative_rounding
 from .formula import Formula, Precision, Recipe, weights_of_queries
 from .partition import At, Labelled, Partition, Shared, matrix_of
-from .sums import Numbers, Part
+from .sums import Numbers, Part, added
 
 Vector = NDArray[np.float64]
 
@@ -40,6 +40,11 @@ class Swept(NamedTuple):
 
     part: Part
     backs: list[Back]
+
+
+def of_bundle(step: Callable[..., Part], bundle: Sequence[Labelled], **given: Any) -> Part:
+    """Take a step of partitions one after the other, and add up what they bring."""
+    return added([step(partition, **given) for partition in bundle])
 
 
 def counts(labelled: Labelled, recipe: Recipe) -> Part:
