@@ -106,7 +106,8 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     rounds = Rounds(driver, preferences, plan.has_shared)
     if plan.has_shared:
         rounds = replace(rounds, offset=_common_offset(rounds))
-    costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, len(surveys), plan.has_shared)
+    n_tasks = len(rounds.partitions)
+    costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, n_tasks, plan.has_shared)
     return ClusterData(
         rounds, n_features, n_stored, groups.n_queries, plan.n_moved, surveys[0].names, costs
     )

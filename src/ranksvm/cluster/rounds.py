@@ -90,21 +90,14 @@ class Rounds:
         return FAN + depth_of(len(self.driver.held) + 1)
 
     def counts(self) -> Total:
-        """Count rows, pairs and queries."""
+        """Count rows, pairs and queries; add up squares and scatter of the columns."""
 
         def build(graph: Graph) -> list[TaskRef]:
-            return self._of_all(graph, "count", steps.counts, self.driver.held, recipe=self.recipe)
-
-        return self.driver.total("count", build)
-
-    def columns(self) -> Total:
-        """Add up squares and scatter of the columns."""
-
-        def build(graph: Graph) -> list[TaskRef]:
-            return self._of_all(graph, "scale", steps.columns, self.partitions, offset=self.offset)
+            given = {"recipe": self.recipe, "offset": self.offset}
+            return self._of_all(graph, "count", steps.counts, self.driver.held, **given)
 
         self._read(1)
-        return self.driver.total("scale", build)
+        return self.driver.total("count", build)
 
     def loss(self, formula: Formula, w: Vector, precision: Precision | None) -> Total:
         """Evaluate the loss, with its gradient by the weights, and for a precision the Hessian."""
