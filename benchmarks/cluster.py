@@ -1,12 +1,14 @@
 """
 Training on a cluster of Dask: the price of a round, of two workers, and of a worker that dies.
 
-    python -m benchmarks.cluster [--rows 723421] [--only rounds delays web peers]
+    python -m benchmarks.cluster [--rows 723421] [--only PART ...]
 
 All workers are processes of this machine with one thread each, which talk by TCP on the loopback.
 
-- rounds: seconds of a round by number of partitions, with next to no work in them.
-- delays: the same with a delay added to every task, beside the formula of `ranksvm.cluster.costs`.
+- rounds: seconds of a round by number of partitions, without work, as a page with a figure.
+- constants: what the constants of `ranksvm.cluster.costs` should be.
+- delays: rounds with a delay added to every task, beside the formula of `ranksvm.cluster.costs`.
+- billion: what that formula says of a billion rows.
 - web: web-like rows in 16 partitions on one and two workers, beside `RankSVM` with two threads.
 - peers: the same rows by DaskXGBRanker and DaskLGBMRanker, and what happens to each when a worker
   is killed a third of the way through.
@@ -18,9 +20,7 @@ import signal
 import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,17 +28,25 @@ from typing import Any, NamedTuple
 import dask
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client
 
+from benchmarks.cluster_rounds import (
+    FEATURES,
+    of_step,
+    report_billion,
+    report_constants,
+    report_delays,
+    report_rounds,
+    workers,
+)
 from benchmarks.datasets.web_like import make_web_like
 from benchmarks.harness import machine_line, print_table
 from ranksvm import RankSVM, open_data, pack
-from ranksvm.cluster.driver import Driver
-from ranksvm.cluster.sums import FAN
 from ranksvm.dask import DaskRankSVM
 
-PARTS = ("rounds", "delays", "web", "peers")
-FEATURES, PARTITIONS, TOL = 136, 16, 1e-6
+PARTS = ("rounds", "constants", "delays", "billion", "web", "peers")
+REPORTS = {"constants": report_constants, "delays": report_delays, "billion": report_billion}
+PARTITIONS, TOL = 16, 1e-6
 LONGEST = 60.0  # seconds that a peer may take, where it waits for a worker that is dead
 
 
@@ -55,14 +63,15 @@ def main() -> None:
     """Print a table for each part."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--rows", type=int, default=723_421)
-    parser.add_argument("--partitions", type=int, nargs="+", default=[4, 16, 64])
+    parser.add_argument("--partitions", type=int, nargs="+", default=[4, 8, 16, 32, 64, 128, 256])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     args = parser.parse_args()
     print(machine_line())
     if "rounds" in args.only:
         report_rounds(args.partitions)
-    if "delays" in args.only:
-        report_delays()
+    for part, report in REPORTS.items():
+        if part in args.only:
+            report()
     if {"web", "peers"} & set(args.only):
         with tempfile.TemporaryDirectory() as folder:
             paths = packed_parts(Path(folder), args.rows)
@@ -70,16 +79,6 @@ def main() -> None:
                 report_web(paths)
             if "peers" in args.only:
                 report_peers(paths)
-
-
-@contextmanager
-def workers(n: int) -> Iterator[Client]:
-    """Start workers."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        with LocalCluster(n_workers=n, **options) as cluster, Client(cluster) as client:
-            yield client
 
 
 def measured(client: Client, *data: Any) -> Measured:
@@ -91,77 +90,6 @@ def measured(client: Client, *data: Any) -> Measured:
     n_rounds = last.n_rounds - first.n_rounds
     of_round = (last.seconds - first.seconds) / max(n_rounds, 1)
     return Measured(seconds, last.n_rounds, of_round, model.objective_)
-
-
-def little(n_partitions: int) -> tuple[da.Array, ...]:
-    """Return queries of 20 rows, one in each partition."""
-    rng = np.random.default_rng(0)
-    n = 20 * n_partitions
-    X = rng.normal(size=(n, FEATURES))
-    y = (X[:, 0] + rng.normal(size=n)).round()
-    columns = (da.from_array(v, chunks=20) for v in (y, np.repeat(np.arange(n_partitions), 20)))
-    return da.from_array(X, chunks=(20, FEATURES)), *columns
-
-
-def report_rounds(numbers: list[int]) -> None:
-    """Print seconds of a round by number of partitions."""
-    with workers(2) as client:
-        rows = []
-        for n in numbers:
-            one = min((measured(client, *little(n)) for _ in range(2)), key=lambda m: m.of_round)
-            rows.append((n, one.n_rounds, f"{one.of_round:.3f}"))
-    print_table(
-        "A round, by number of partitions", ("partitions", "rounds", "seconds a round"), rows
-    )
-
-
-class Slowly:
-    """A step that takes longer."""
-
-    def __init__(self, step: Callable[..., Any], delay: float) -> None:
-        self.step, self.delay = step, delay
-
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """Wait, and take the step."""
-        time.sleep(self.delay)
-        return self.step(*arguments, **more)
-
-
-@contextmanager
-def slowed(delay: float) -> Iterator[None]:
-    """Let every task of a round wait."""
-    plain = Driver.map
-    Driver.map = lambda self, name, step, *rest, **more: plain(
-        self, name, Slowly(step, delay), *rest, **more
-    )
-    try:
-        yield
-    finally:
-        Driver.map = plain
-
-
-def n_in_turn(n_partitions: int, n_workers: int) -> int:
-    """Return how many tasks of a round one worker has to take, one after the other."""
-    n, in_turn = n_partitions, -(-n_partitions // n_workers)
-    while n > 1:
-        n = -(-n // FAN)
-        in_turn += -(-n // n_workers)
-    return in_turn
-
-
-def report_delays(n_partitions: int = 16) -> None:
-    """Print a round with delays, and what the formula says of it."""
-    rows = []
-    for n in (1, 2):
-        with workers(n) as client:
-            data = little(n_partitions)
-            base = measured(client, *data).of_round
-            for delay in (0.02, 0.05):
-                with slowed(delay):
-                    found = measured(client, *data).of_round
-                expected = base + n_in_turn(n_partitions, n) * delay
-                rows.append((n, delay, f"{found:.3f}", f"{expected:.3f}"))
-    print_table("A round with delays", ("workers", "delay", "seconds a round", "formula"), rows)
 
 
 def packed_parts(folder: Path, n_rows: int) -> list[Path]:
@@ -186,14 +114,16 @@ def report_web(paths: list[Path]) -> None:
     local = RankSVM(tol=TOL, solver="newton", n_threads=2).fit(X, y, qid)
     seconds = time.perf_counter() - start
     del X
-    rows = [("RankSVM, two threads", f"{seconds:.2f}", "", "1.00", "")]
+    rows = [("RankSVM, two threads", f"{seconds:.2f}", "", "", "1.00", "")]
     for n in (1, 2):
         with workers(n) as client:
             one = measured(client, paths)
         ratio = f"{one.seconds / seconds:.2f}"
         off = f"{one.objective / local.objective_ - 1:.1e}"
-        rows.append((f"{n} workers", f"{one.seconds:.2f}", one.n_rounds, ratio, off))
-    print_table("Web-like rows", ("", "seconds", "rounds", "ratio", "objective off by"), rows)
+        formula = f"{one.n_rounds * of_step(len(y), FEATURES, PARTITIONS, n):.2f}"
+        rows.append((f"{n} workers", f"{one.seconds:.2f}", formula, one.n_rounds, ratio, off))
+    columns = ("", "seconds", "formula", "rounds", "ratio", "objective off by")
+    print_table("Web-like rows", columns, rows)
 
 
 def as_arrays(paths: list[Path]) -> tuple[da.Array, ...]:

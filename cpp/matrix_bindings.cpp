@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "block_memory.hpp"
 #include "compiler.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
@@ -24,6 +25,31 @@ template <class Matrix>
 struct Held {
   Matrix matrix;
 };
+
+// A block that is not initialised.
+template <class Real>
+Out<Real, 2> new_block(std::int64_t n, std::int64_t d) {
+  const auto n_bytes = static_cast<std::size_t>(n * d) * sizeof(Real);
+  auto memory = std::make_unique<BlockMemory>(FreeBlocks::of_this_thread().take(n_bytes));
+  auto* values = reinterpret_cast<Real*>(memory->values.get());
+  const nb::capsule owner(memory.get(), [](void* p) noexcept {
+    const std::unique_ptr<BlockMemory> held(static_cast<BlockMemory*>(p));
+    FreeBlocks::of_this_thread().give_back(std::move(*held));
+  });
+  memory.release();
+  return Out<Real, 2>(values, {static_cast<std::size_t>(n), static_cast<std::size_t>(d)}, owner);
+}
+
+template <class Real>
+void bind_like(nb::module_& m) {
+  m.def(
+      "like",
+      [](const In<Real, 2>& block) {
+        return new_block<Real>(static_cast<std::int64_t>(block.shape(0)),
+                               static_cast<std::int64_t>(block.shape(1)));
+      },
+      "block"_a.noconvert(), "A block of the same shape, not initialised.");
+}
 
 template <class Matrix, class Real>
 void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
@@ -42,7 +68,7 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
         if (rows)
           for (auto i = first; i < last; ++i)
             require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
-        auto result = new_matrix<Real>(last - first, last_column - first_column);
+        auto result = new_block<Real>(last - first, last_column - first_column);
         const nb::gil_scoped_release release;
         gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first, first_column,
                     last_column, shift.data(), scale.data(), result.data());
@@ -282,6 +308,8 @@ void bind_matrices(nanobind::module_& m) {
       .def("advance", &SparseHessian::advance, "n_documents"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Go through so many documents more; return whether there are others left.");
+  bind_like<float>(m);
+  bind_like<double>(m);
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");
   bind_csr<float, std::int32_t>(m, "CsrMatrix32");

@@ -3,12 +3,13 @@
 With n rows of d features in K partitions, a Newton step takes one round of K steps, whose results
 are added up in a tree of L levels with F = 8 branches, ::
 
-    t = n d^2 a / W  +  K b  +  (1 + L) l  +  8 d^2 (F L) / B,    L = ceil(log_F K),
+    t = n d^2 a / W  +  (1 + L) l  +  K b  +  8 d^2 F L / B,    L = ceil(log_F K),
 
-for W workers that need a seconds for an operation, b seconds of the scheduler for a task, a latency
-of l, and a bandwidth of B. Which solver is taken must not depend on the workers. So W is taken for
-K here, and the others for what is typical of a network: only what grows with d^2 and with the
-number of rounds is to be told apart.
+for W workers that need a seconds for an operation, a latency of l, b seconds of the scheduler for a
+task, and a bandwidth of B. Which solver is taken must not depend on the workers. So W is taken for
+K here, and l, b and B are constants: what ``python -m benchmarks.cluster --only constants`` showed
+for workers on one machine. Another network changes little, since only what grows with d^2 and with
+the number of rounds is to be told apart. Partitions that share a task count once.
 """
 
 from __future__ import annotations
@@ -23,17 +24,24 @@ from ..linear.costs import (
     FACTOR,
     LAPLACIAN,
     LAPLACIAN_SHORT,
+    PASS_DENSE,
+    PASS_SPARSE,
     SHORT,
     SMOOTHING,
     SWEEP,
     SWEEP_SHORT,
     Costs,
 )
-from .sums import depth_of
+from .sums import FAN, depth_of
 
-ROUND = 5e7  # nanoseconds: a latency for each level of the tree
-TASK, TRIALS = 1e6, 3
-BYTE = 10.0  # of what is sent, at 100 MB/s
+LATENCY, TASK, BYTE = 1e7, 2e6, 2.0  # nanoseconds: of a level, a task, and 1 / B
+TRIALS = 3  # of the line search of a plane
+
+
+def round_of(n_tasks: int, n_numbers: float) -> float:
+    """Return the nanoseconds of a round without its work; each task brings so many numbers."""
+    in_turn = depth_of(n_tasks)
+    return LATENCY * (1 + in_turn // FAN) + TASK * n_tasks + 8 * BYTE * n_numbers * in_turn
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ class ClusterCosts(Costs):
     Attributes
     ----------
     n_partitions : int
+        Those that share a task count once.
     has_shared : bool
         Whether queries are shared by partitions, for which there is no explicit Hessian.
     """
@@ -75,8 +84,17 @@ class ClusterCosts(Costs):
         )
 
     def _round(self, n_numbers: float) -> float:
-        levels = depth_of(self.n_partitions)
-        return ROUND + TASK * self.n_partitions + 8 * BYTE * n_numbers * max(levels, 1)
+        return round_of(self.n_partitions, n_numbers)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether each pass is charged for: it is a round, however little is stored."""
+        return True
+
+    @property
+    def read(self) -> float:
+        """A pass over X, which is in memory."""
+        return (PASS_DENSE if self.is_dense else PASS_SPARSE) * self.n_stored
 
     @property
     def product(self) -> float:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..linear.offsets import column_offsets
 from .costs import ClusterCosts
 from .driver import Driver
-from .partition import partition_of, shared_of, shared_part
+from .partition import bundle_of, partition_of, runs_of, shared_of, shared_part
 from .rounds import ClusterGroups, ClusterPreferences, Rounds
 from .rows import Survey, selected, survey, together, widened
 from .steps import some_rows
@@ -91,7 +91,8 @@ def load(
         some, surveys = some_surveys(driver)
         rows = [rows[k] for k in some]
         plan = plan_of(surveys)
-    driver.hold(lambda: _partitions(rows, plan, _dealt(surveys, n_folds)))
+    folds, runs = _dealt(surveys, n_folds), runs_of([one.n_stored for one in surveys])
+    driver.hold(lambda: _partitions(rows, plan, folds, runs))
     return replace(_known(driver, surveys, plan), n_moved=n_moved)
 
 
@@ -134,7 +135,8 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     rounds = Rounds(driver, preferences, plan.has_shared)
     if plan.has_shared:
         rounds = replace(rounds, offset=_common_offset(rounds))
-    costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, len(surveys), plan.has_shared)
+    n_tasks = len(rounds.partitions)
+    costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, n_tasks, plan.has_shared)
     names, from_zero = surveys[0].names, surveys[0].from_zero
     return ClusterData(
         rounds, n_features, n_stored, groups.n_queries, plan.n_moved, names, from_zero, costs
@@ -143,9 +145,7 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
 
 def _common_offset(rounds: Rounds) -> Vector:
     """Return what all partitions take off the columns that lie far from zero."""
-    driver = rounds.driver
-    driver.n_rounds += 1
-    found = driver.together(lambda: driver.map("offset", some_rows, rounds.partitions))
+    found = rounds.driver.together(lambda graph: graph.map("offset", some_rows, rounds.partitions))
     samples, common = zip(*found, strict=True)
     offset = column_offsets(np.concatenate(samples))
     n_features = samples[0].shape[1]
@@ -210,12 +210,22 @@ def moved(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
     return [partition(k) for k in range(len(rows))]
 
 
-def _partitions(rows: Sequence[Delayed], plan: Plan, folds: Folds | None) -> list[Any]:
-    """Return what rows become on their workers; shared queries, if there are any, at the end."""
-    make = delayed(partition_of, pure=False)
+def _partitions(
+    rows: Sequence[Delayed], plan: Plan, folds: Folds | None, runs: Sequence[slice]
+) -> list[Any]:
+    """Return what rows become on their workers.
+
+    These are bundles of partitions; or, where queries are shared, partitions, and these queries.
+    """
+    if plan.has_shared:
+        return _with_shared(rows, plan)
+    make = delayed(bundle_of, pure=False)
     folds_of = [None] * len(rows) if folds is None else folds
-    if not plan.has_shared:
-        return [make(of_part, None, fold) for of_part, fold in zip(rows, folds_of, strict=True)]
+    return [make(list(rows[run]), folds_of[run]) for run in runs]
+
+
+def _with_shared(rows: Sequence[Delayed], plan: Plan) -> list[Any]:
+    make = delayed(partition_of, pure=False)
     take, join = delayed(shared_part, pure=False), delayed(shared_of, pure=False)
     pairs = list(zip(rows, plan.shared, strict=True))
     partitions = [make(of_part, is_shared, None) for of_part, is_shared in pairs]

@@ -1,9 +1,9 @@
 """The driver: it sends steps to where the partitions are, and adds up what they bring.
 
-A round is one graph of tasks: a step of every partition, and the tree of sums above it. Tasks
-depend on the futures of the partitions, and weights travel as their arguments, so that the
-scheduler alone decides where they run, and repeats what a lost worker held. What it cannot bring
-back, because somebody restarted it, the driver asks for again, from the sources.
+A round is one graph of tasks (`ranksvm.cluster.graph`): a step of every partition, and the tree of
+sums above it. Tasks depend on the futures of the partitions, and weights travel as their arguments,
+so that the scheduler alone decides where they run, and repeats what a lost worker held. What it
+cannot bring back, because somebody restarted it, the driver asks for again, from the sources.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from functools import partial
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+from dask._task_spec import TaskRef
 from distributed import Client, Future
 from distributed import TimeoutError as NoAnswer
 from distributed.scheduler import KilledWorker
 
-from ..threads import one_blas_thread
-from .sums import FAN, Total, added
+from .graph import Graph, Step
+from .sums import Total
 
-Step: TypeAlias = Callable[..., Any]
 Pending: TypeAlias = "Future[Any]"
+Build: TypeAlias = Callable[[Graph], list[TaskRef]]
 
 PATIENCE = 45.0  # seconds without a worker, or without the scheduler
 LOOK = 2.0  # how often to look whether they are there
@@ -61,7 +62,7 @@ class Driver:
         self._name = uuid4().hex[:8]
         self._make: Callable[[], Sequence[Any]] | None = None
         self._held: list[Pending] = []
-        self._n_tasks = 0
+        self._n_graphs = 0
 
     def hold(self, make: Callable[[], Sequence[Any]]) -> None:
         """Let `make` return collections of which each is a partition, and hold what they are.
@@ -81,9 +82,9 @@ class Driver:
         self._held, self._make = [], None
 
     @property
-    def held(self) -> list[Pending]:
-        """The futures of what is held."""
-        return self._held
+    def held(self) -> list[TaskRef]:
+        """What is held, for the tasks of a graph."""
+        return [TaskRef(future.key) for future in self._held]
 
     def _futures(self) -> list[Pending]:
         assert self._make is not None
@@ -91,10 +92,14 @@ class Driver:
         futures: list[Pending] = self.client.compute(made)  # type: ignore[no-untyped-call]
         return futures
 
-    def round(self, name: str, submit: Callable[[], list[Pending]]) -> Total:
-        """Add up what the futures bring that `submit` asks for; its name is shown by Dask."""
+    def total(self, name: str, build: Build) -> Total:
+        """Add up what the tasks bring that `build` puts into a graph; Dask shows the name."""
+        return self.round(name, lambda: self._send(lambda graph: graph.sum(name, build(graph))))
+
+    def round(self, name: str, submit: Callable[[], Pending]) -> Total:
+        """Return the total that the future brings that `submit` asks for."""
         self.n_rounds += 1
-        return Total(self.result(lambda: self._sum(name, submit())))
+        return Total(self.result(submit))
 
     def result(self, submit: Callable[[], Pending]) -> Any:
         """Return what a future brings, asked for again if partitions are lost."""
@@ -106,31 +111,26 @@ class Driver:
                 self._restore(error)
         raise AssertionError
 
-    def map(
-        self, name: str, step: Step, *of_each: Sequence[Any], **arguments: Any
-    ) -> list[Pending]:
-        """Ask for a step of each, by a name that Dask shows."""
-        self._n_tasks += 1
-        keys = [f"{name}-{self._name}-{self._n_tasks}-{k}" for k in range(len(of_each[0]))]
-        futures: list[Pending] = self.client.map(
-            in_one_thread, [step] * len(keys), *of_each, key=keys, pure=False, **arguments
-        )
-        return futures
-
     def gather(self, name: str, step: Step, *of_each: Sequence[Any]) -> list[Any]:
         """Return what a step brings of each of what is held."""
+        return self.together(lambda graph: graph.map(name, step, self.held, *of_each))
+
+    def together(self, build: Build) -> list[Any]:
+        """Return what the tasks bring that `build` puts into a graph, in a round."""
         self.n_rounds += 1
-        return self.together(lambda: self.map(name, step, self._held, *of_each))
 
-    def together(self, submit: Callable[[], list[Pending]]) -> list[Any]:
-        """Return what futures bring."""
-        return list(self.result(lambda: self.map("gather", _all, [submit()])[0]))
+        def gathered(graph: Graph) -> TaskRef:
+            return graph.map("gather", _all, [build(graph)])[0]
 
-    def _sum(self, name: str, futures: list[Pending]) -> Pending:
-        while len(futures) > 1:
-            groups = [futures[k : k + FAN] for k in range(0, len(futures), FAN)]
-            futures = self.map(f"add-{name}", added, groups)
-        return futures[0]
+        return list(self.result(lambda: self._send(gathered)))
+
+    def _send(self, build: Callable[[Graph], TaskRef]) -> Pending:
+        """Send a graph; return the future of the task whose result is to come back."""
+        self._n_graphs += 1
+        graph = Graph(f"{self._name}-{self._n_graphs}")
+        last = build(graph)
+        future: Pending = self.client.get(graph.tasks, last.key, sync=False)  # type: ignore[no-untyped-call]
+        return future
 
     def _restore(self, error: Lost) -> None:
         """Make the partitions again, from their sources."""
@@ -201,12 +201,6 @@ class Driver:
         except (OSError, NoAnswer):
             return NO_SCHEDULER
         return "" if workers else "no worker has been there"
-
-
-def in_one_thread(step: Step, *arguments: Any, **more: Any) -> Any:
-    """Take a step with one thread for matrix products, whose bits depend on their number."""
-    with one_blas_thread():
-        return step(*arguments, **more)
 
 
 def _all(results: list[Any]) -> list[Any]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lazy import cached_property
 from ..linear.matrix import FullStep, Hessian, Slope
 from ..linear.occurring import Columns
 from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
@@ -28,6 +27,13 @@ class ClusterMatrix:
     Where all queries are whole in their partitions, each partition has an offset and a mean of its
     own, which no order within a query sees: scatter is then that within partitions.
 
+    Parameters
+    ----------
+    rounds : Rounds
+    totals : Total
+        What `Rounds.counts` has brought.
+    n_features, n_stored : int
+
     Attributes
     ----------
     shape : tuple of (n_samples, n_features)
@@ -35,8 +41,9 @@ class ClusterMatrix:
     columns : Columns
     """
 
-    def __init__(self, rounds: Rounds, n_features: int, n_stored: int) -> None:
+    def __init__(self, rounds: Rounds, totals: Total, n_features: int, n_stored: int) -> None:
         self.rounds = rounds
+        self._totals = totals
         self.shape = rounds.preferences.groups.n_samples, n_features
         self.n_stored = n_stored
         self.columns = Columns(n_features)
@@ -51,10 +58,6 @@ class ClusterMatrix:
     def n_rounds(self) -> int:
         """How many rounds the driver has gone through."""
         return self.rounds.driver.n_rounds
-
-    @cached_property
-    def _totals(self) -> Total:
-        return self.rounds.columns()
 
     @property
     def rounding_of_sums(self) -> float:

@@ -134,8 +134,14 @@ class ClusterPairs:
 
     @cached_property
     def counts(self) -> Total:
-        """Rows, pairs and queries that have some, with their weights."""
+        """Rows, pairs and queries that have some, with their weights; and sums of the columns."""
         return self.rounds.counts()
+
+    def by_query(self) -> ClusterPairs:
+        """Return pairs of which those of a query weigh as much as it."""
+        pairs = ClusterPairs(self.rounds, self.recipe._replace(by_query=True))
+        pairs.counts = self.counts
+        return pairs
 
     @property
     def n_pairs(self) -> int | float:

@@ -7,6 +7,7 @@ the last bit.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ from ..pairs.sweeps import Pairs
 from ..pairs.weights import per_query_weight
 from .formula import Formula, Recipe
 from .rows import Rows
+from .sums import FAN
 
 Vector = NDArray[np.float64]
 
+MOST_STORED = 1 << 20  # values in a bundle of partitions, which take some milliseconds
 MOST_KEPT = 16  # of a kind: folds of a cross-validation take turns
 
 
@@ -171,6 +174,29 @@ def partition_of(
         of_queries = per_query_weight(weight, groups) if weight.any() else weight[groups.first_rows]
     preferences = Preferences(y, groups, rows.sample_weight, of_queries)
     return Partition(preferences, folds, X=rows.X, shared=of_shared)
+
+
+def runs_of(n_stored: Sequence[int]) -> list[slice]:
+    """Cut partitions into runs that are worth a task each, by the values that they store.
+
+    A partition that is worth one itself makes a run alone.
+    """
+    runs: list[slice] = []
+    first = in_run = 0
+    for k, n in enumerate(n_stored):
+        in_run += n
+        if k - first == FAN or (k > first and in_run > MOST_STORED):
+            runs.append(slice(first, k))
+            first, in_run = k, n
+    return [*runs, slice(first, len(n_stored))]
+
+
+def bundle_of(
+    rows: Sequence[Rows], folds: Sequence[NDArray[np.int64] | None]
+) -> tuple[Partition, ...]:
+    """Make partitions of which each step goes through all in one task."""
+    pairs = zip(rows, folds, strict=True)
+    return tuple(partition_of(of_part, None, of_queries) for of_part, of_queries in pairs)
 
 
 def _folds_without(

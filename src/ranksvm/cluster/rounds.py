@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from dask._task_spec import TaskRef
 from numpy.typing import NDArray
 
 from . import steps
-from .driver import Driver, Pending
+from .driver import Driver
 from .formula import Formula, Precision, Recipe
-from .sums import Total, depth_of
+from .graph import Graph, Step
+from .sums import FAN, Total, depth_of
 
 Vector = NDArray[np.float64]
 
@@ -50,7 +53,8 @@ class Rounds:
     Attributes
     ----------
     driver : Driver
-        What it holds are the partitions, and after these the shared queries, if there are any.
+        What it holds are bundles of partitions; or, if there are shared queries, partitions, and
+        after these the shared queries.
     preferences : ClusterPreferences
     has_shared : bool
     recipe : Recipe or None
@@ -71,97 +75,87 @@ class Rounds:
         return replace(self, recipe=recipe, passes=self.passes or Passes())
 
     @property
-    def partitions(self) -> list[Pending]:
-        """The futures of the partitions."""
+    def partitions(self) -> list[TaskRef]:
+        """The partitions, in bundles where no queries are shared."""
         return self.driver.held[:-1] if self.has_shared else self.driver.held
 
     @property
-    def shared(self) -> list[Pending]:
-        """That of the shared queries, if there are any."""
+    def shared(self) -> list[TaskRef]:
+        """The shared queries, if there are any."""
         return self.driver.held[-1:] if self.has_shared else []
 
     @property
     def rounding_of_tree(self) -> int:
         """How many numbers are added up one after the other beyond a partition."""
-        return depth_of(len(self.driver.held) + 1)
+        return FAN + depth_of(len(self.driver.held) + 1)
 
     def counts(self) -> Total:
-        """Count rows, pairs and queries."""
+        """Count rows, pairs and queries; add up squares and scatter of the columns."""
 
-        def submit() -> list[Pending]:
-            return self.driver.map("count", steps.counts, self.driver.held, recipe=self.recipe)
-
-        return self.driver.round("count", submit)
-
-    def columns(self) -> Total:
-        """Add up squares and scatter of the columns."""
-
-        def submit() -> list[Pending]:
-            return self.driver.map("scale", steps.columns, self.partitions, offset=self.offset)
+        def build(graph: Graph) -> list[TaskRef]:
+            given = {"recipe": self.recipe, "offset": self.offset}
+            return self._of_all(graph, "count", steps.counts, self.driver.held, **given)
 
         self._read(1)
-        return self.driver.round("scale", submit)
+        return self.driver.total("count", build)
 
     def loss(self, formula: Formula, w: Vector, precision: Precision | None) -> Total:
         """Evaluate the loss, with its gradient by the weights, and for a precision the Hessian."""
 
-        def submit() -> list[Pending]:
-            backs, more = self._shared(
-                "loss", (steps.sent_scores, steps.shared_loss), formula, w, w=w
-            )
+        def build(graph: Graph) -> list[TaskRef]:
+            of_shared = steps.sent_scores, steps.shared_loss
+            backs, more = self._shared(graph, "loss", of_shared, formula, w, w=w)
             arguments = {"w": w, "precision": precision}
-            return self._map("loss", steps.loss, formula, backs, arguments) + more
+            return self._map(graph, "loss", steps.loss, formula, backs, arguments) + more
 
-        total = self.driver.round("loss", submit)
+        total = self.driver.total("loss", build)
         self._read(int(total.largest("passes")))
         return total
 
     def hessian(self, formula: Formula, w: Vector, precision: Precision) -> NDArray[np.float64]:
         """Form the Hessian, in units of the curvature."""
 
-        def submit() -> list[Pending]:
+        def build(graph: Graph) -> list[TaskRef]:
             arguments = {"w": w, "precision": precision}
-            return self._map("hessian", steps.hessian, formula, [], arguments)
+            return self._map(graph, "hessian", steps.hessian, formula, [], arguments)
 
         self._read(1)
-        return self.driver.round("hessian", submit).array("hessian")
+        return self.driver.total("hessian", build).array("hessian")
 
     def product(self, formula: Formula, w: Vector, p: Vector) -> Vector:
         """Multiply a direction by the Hessian, in units of the curvature."""
 
-        def submit() -> list[Pending]:
-            backs, _ = self._shared(
-                "product", (steps.sent_pair, steps.shared_product), formula, w, w=w, p=p
-            )
-            return self._map("product", steps.product, formula, backs, {"w": w, "p": p})
+        def build(graph: Graph) -> list[TaskRef]:
+            of_shared = steps.sent_pair, steps.shared_product
+            backs, _ = self._shared(graph, "product", of_shared, formula, w, w=w, p=p)
+            return self._map(graph, "product", steps.product, formula, backs, {"w": w, "p": p})
 
         self._read(2)
-        return self.driver.round("product", submit).array("product")
+        return self.driver.total("product", build).array("product")
 
     def diagonal(self, formula: Formula, w: Vector) -> Vector:
         """Return the sum over rows of squares times the diagonal, in the same units."""
 
-        def submit() -> list[Pending]:
-            backs, _ = self._shared(
-                "diagonal", (steps.sent_scores, steps.shared_diagonal), formula, w, w=w
-            )
-            return self._map("diagonal", steps.diagonal, formula, backs, {"w": w})
+        def build(graph: Graph) -> list[TaskRef]:
+            of_shared = steps.sent_scores, steps.shared_diagonal
+            backs, _ = self._shared(graph, "diagonal", of_shared, formula, w, w=w)
+            return self._map(graph, "diagonal", steps.diagonal, formula, backs, {"w": w})
 
         self._read(1)
-        return self.driver.round("diagonal", submit).array("squares")
+        return self.driver.total("diagonal", build).array("squares")
 
     def upper(self, formula: Formula, w: Vector) -> float:
         """Return the loss from fresh scores, and not less than it is."""
 
-        def submit() -> list[Pending]:
-            futures = self._map("confirm", steps.upper, formula, [], {"w": w})
+        def build(graph: Graph) -> list[TaskRef]:
+            parts = self._map(graph, "confirm", steps.upper, formula, [], {"w": w})
             if not self.has_shared:
-                return futures
-            sent = self._sent("confirm", steps.sent_bounds, w=w)
-            return futures + self._sweep("confirm", steps.shared_upper, formula, sent)
+                return parts
+            sent = self._sent(graph, "confirm", steps.sent_bounds, w=w)
+            return parts + self._sweep(graph, "confirm", steps.shared_upper, formula, sent)
 
         self._read(1)
-        total = self.driver.round("confirm", submit)
+        total = self.driver.total("confirm", build)
         return total.sum("value") + total.sum("rounding")
 
     def accuracy(self, fold: int, weights: NDArray[np.float64]) -> Vector:
@@ -170,58 +164,70 @@ class Rounds:
         NaN, if it has no pairs.
         """
 
-        def submit() -> list[Pending]:
+        def build(graph: Graph) -> list[TaskRef]:
             arguments = {"offset": self.offset, "fold": fold, "weights": weights}
-            return self.driver.map("accuracy", steps.accuracy, self.partitions, **arguments)
+            return self._of_all(graph, "accuracy", steps.accuracy, self.partitions, **arguments)
 
         self._read(len(weights))
-        total = self.driver.round("accuracy", submit)
+        total = self.driver.total("accuracy", build)
         n_pairs = total.sum("n_pairs")
         return total.array("correct") / n_pairs if n_pairs else np.full(len(weights), np.nan)
 
     def _map(
         self,
+        graph: Graph,
         name: str,
-        step: Callable[..., Any],
+        step: Step,
         formula: Formula,
-        backs: Sequence[Pending],
+        backs: Sequence[TaskRef],
         arguments: dict[str, Any],
-    ) -> list[Pending]:
+    ) -> list[TaskRef]:
+        """Take a step of a loss; `backs` are what comes from shared queries, if there are any."""
         arguments = {"offset": self.offset, "recipe": self.recipe, "formula": formula, **arguments}
-        if not backs:
-            return self.driver.map(name, step, self.partitions, **arguments)
-        return self.driver.map(name, step, self.partitions, backs, **arguments)
+        if backs:
+            return graph.map(name, step, self.partitions, backs, **arguments)
+        return self._of_all(graph, name, step, self.partitions, **arguments)
+
+    def _of_all(
+        self, graph: Graph, name: str, step: Step, held: list[TaskRef], **arguments: Any
+    ) -> list[TaskRef]:
+        """Take a step of all partitions, those of a bundle in one task."""
+        if self.has_shared:
+            return graph.map(name, step, held, **arguments)
+        return graph.map(name, partial(steps.of_bundle, step), held, **arguments)
 
     def _shared(
         self,
+        graph: Graph,
         name: str,
-        of_shared: tuple[Callable[..., Any], Callable[..., Any]],
+        of_shared: tuple[Step, Step],
         formula: Formula,
         at: Vector,
         **arguments: Vector,
-    ) -> tuple[list[Pending], list[Pending]]:
+    ) -> tuple[list[TaskRef], list[TaskRef]]:
         """Ask for a sweep over shared queries; return what goes back, and what is added."""
         if not self.has_shared:
             return [], []
         send, sweep = of_shared
-        sent = self._sent(name, send, **arguments)
-        swept = self._sweep(name, sweep, formula, sent, w=at) * len(sent)
-        backs = self.driver.map(name, steps.back_of, swept, range(len(sent)))
-        return backs, self.driver.map(name, steps.part_of, swept[:1])
+        sent = self._sent(graph, name, send, **arguments)
+        swept = self._sweep(graph, name, sweep, formula, sent, w=at) * len(sent)
+        backs = graph.map(name, steps.back_of, swept, range(len(sent)))
+        return backs, graph.map(name, steps.part_of, swept[:1])
 
-    def _sent(self, name: str, send: Callable[..., Any], **arguments: Vector) -> list[Pending]:
-        return self.driver.map(name, send, self.partitions, offset=self.offset, **arguments)
+    def _sent(self, graph: Graph, name: str, send: Step, **arguments: Vector) -> list[TaskRef]:
+        return graph.map(name, send, self.partitions, offset=self.offset, **arguments)
 
     def _sweep(
         self,
+        graph: Graph,
         name: str,
-        sweep: Callable[..., Any],
+        sweep: Step,
         formula: Formula,
-        sent: list[Pending],
+        sent: list[TaskRef],
         **arguments: Vector,
-    ) -> list[Pending]:
+    ) -> list[TaskRef]:
         arguments_of_all = {"recipe": self.recipe, "formula": formula, **arguments}
-        return self.driver.map(name, sweep, self.shared, [sent], **arguments_of_all)
+        return graph.map(name, sweep, self.shared, [sent], **arguments_of_all)
 
     def _read(self, n: int) -> None:
         if self.passes is not None:

@@ -8,9 +8,9 @@ takes back what belongs to its rows, and multiplies that by its own X.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ..pairs.losses import LossEvaluation, SmoothEvaluation
 from ..pairs.rounding import ROUNDING, relative_rounding
 from .formula import Formula, Precision, Recipe, weights_of_queries
 from .partition import At, Labelled, Partition, Shared, matrix_of
-from .sums import Numbers, Part
+from .sums import Numbers, Part, added
 
 Vector = NDArray[np.float64]
 
@@ -42,21 +42,28 @@ class Swept(NamedTuple):
     backs: list[Back]
 
 
-def counts(labelled: Labelled, recipe: Recipe) -> Part:
-    """Count rows, pairs, and the queries that have some, with their weights."""
+def of_bundle(step: Callable[..., Part], bundle: Sequence[Labelled], **given: Any) -> Part:
+    """Take a step of partitions one after the other, and add up what they bring."""
+    return added([step(partition, **given) for partition in bundle])
+
+
+def counts(labelled: Labelled, *, recipe: Recipe, offset: Vector | None) -> Part:
+    """Count rows, pairs, and the queries that have some, with their weights.
+
+    Of a partition, add up what scales of the columns follow from, too.
+    """
     pairs = labelled.pairs(recipe._replace(by_query=False))
     weighed = recipe.weighed(labelled.preferences, labelled.folds)
     has_pairs = pairs.pairs_per_query > 0
-    return Part(
-        [
-            {
-                "n_rows": _n_rows(labelled, weighed),
-                "n_pairs": float(pairs.n_pairs),
-                "weight": float(weights_of_queries(weighed)[has_pairs].sum()),
-            }
-        ],
-        {},
-    )
+    numbers = {
+        "n_rows": _n_rows(labelled, weighed),
+        "n_pairs": float(pairs.n_pairs),
+        "weight": float(weights_of_queries(weighed)[has_pairs].sum()),
+    }
+    if not isinstance(labelled, Partition):
+        return Part([numbers], {})
+    rounding, sums = _columns(labelled.matrix(offset))
+    return Part([numbers | {"rounding_of_sums": rounding}], sums)
 
 
 def _n_rows(labelled: Labelled, weighed: AnyPreferences) -> float:
@@ -73,16 +80,15 @@ def some_rows(partition: Partition) -> tuple[Vector, Vector]:
     return matrix_of(partition.X).some_rows()
 
 
-def columns(partition: Partition, offset: Vector | None) -> Part:
-    """Add up what scales follow from: squares of the columns, and their scatter around the mean."""
-    X = partition.matrix(offset)
+def _columns(X: DesignMatrix) -> tuple[float, dict[str, Vector]]:
+    """Return squares of the columns and their scatter around the mean, and a rounding of sums."""
     n = X.shape[0]
     mean, square = X.column_sums()
     scatter = np.maximum(square - n * mean**2, 0.0)
     scatter[scatter <= 1e-14 * n * mean**2] = 0.0
     n_blocks = 2 * n // LEAST_ROWS + 1  # of `ranksvm.linear.one_pass`, at most
     rounding = X.rounding_of_sums + relative_rounding(n_blocks)
-    return Part([{"rounding_of_sums": rounding}], {"square": square, "scatter": scatter})
+    return rounding, {"square": square, "scatter": scatter}
 
 
 def loss(

@@ -7,6 +7,7 @@ tree whose shape depends on the number of partitions alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Numbers: TypeAlias = dict[str, float]
 
+NUMBERS = 1 << 10  # bytes of those of a partition
 FAN = 8  # what a node of the tree adds up, one after the other
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """What a partition brings to a sum, or what some have brought.
 
     Attributes
@@ -32,6 +35,10 @@ class Part(NamedTuple):
 
     numbers: list[Numbers]
     arrays: dict[str, NDArray[np.float64]]
+
+    def __sizeof__(self) -> int:
+        # Dask asks for it after each task, and would go through all numbers.
+        return NUMBERS * len(self.numbers) + sum(values.nbytes for values in self.arrays.values())
 
 
 def added(parts: Sequence[Part]) -> Part:

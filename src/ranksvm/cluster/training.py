@@ -66,7 +66,7 @@ def make_problem(data: ClusterData, parameters: Parameters, **of_folds: Any) -> 
             "that; use solver='auto', or fewer partitions"
         )
     pairs, c = _weighted(ClusterPairs(rounds, recipe), parameters)
-    X = ClusterMatrix(pairs.rounds, data.n_features, data.n_stored)
+    X = ClusterMatrix(pairs.rounds, pairs.counts, data.n_features, data.n_stored)
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs, 1.0)
     choice = choose_solver(X, pairs.preferences, parameters, costs=data.costs)
     penalty = parameters.conditions.penalty(X.columns)
@@ -84,8 +84,7 @@ def _weighted(pairs: ClusterPairs, parameters: Parameters) -> tuple[ClusterPairs
         return pairs, C / N
     if parameters.normalize == "documents":
         return pairs, C * pairs.counts.sum("n_rows") / N
-    shared = ClusterPairs(pairs.rounds, pairs.recipe._replace(by_query=True))
-    return shared, C / pairs.counts.sum("weight")
+    return pairs.by_query(), C / pairs.counts.sum("weight")
 
 
 def train(

@@ -153,7 +153,7 @@ def _block_product(Z: StandardizedRows, groups: QueryGroups, queries: tuple[int,
     """Return what queries from first to last add to ``Z' N Z``."""
     first, last = (int(place) for place in groups.indptr[list(queries)])
     block = Z.gather((first, last))
-    moved = np.empty_like(block)
+    moved = _core.like(block)
     Z.sweep.half_laplacian(*queries, block, 0, block.shape[1], moved)
     return block.T @ moved
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.joined import Run, joined
 from ..pairs.losses import SmoothEvaluation, SmoothLoss
@@ -184,6 +185,6 @@ class _End:
         sweep, _ = core_sweep(loss)
         rows = sweep.rows()
         Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
-        moved = np.empty_like(Z)
+        moved = _core.like(Z)
         sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
         return Z.T @ moved
