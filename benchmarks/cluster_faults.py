@@ -26,39 +26,25 @@ FEATURES, SIZE, QUERY = 136, 100_000, 100  # rows of a partition, and of a query
 
 def report_kills(paths: list[Path]) -> None:
     """Print how long a fit takes with a worker killed at one of its iterations, or stopped."""
-    with workers(2) as client:
-        trained(client, paths, nullcontext())  # files are in memory then, and modules there
-        seconds, model = trained(client, paths, nullcontext())
-        rows = [("nothing", f"{seconds:.2f}", "1.00", "")]
-        for number in rounds_of(model):
-            killing = at_round(number, lambda: kill_one(client))
-            rows.append(row_of(f"killed in round {number}", client, paths, killing, seconds, model))
-        stopping = at_round(rounds_of(model)[1], lambda: stop_one(client))
-        name = f"stopped for {STOPPED:.0f} s"
-        rows.append(row_of(name, client, paths, stopping, seconds, model))
-    print_table("A worker that is", ("", "seconds", "ratio", "same bits"), rows)
-
-
-def rounds_of(model: Any) -> list[int]:
-    """Return rounds in which iterations are, from the first to the last."""
-    n = model.history_[-1].n_rounds - 1  # the survey is none that is added up
-    return np.linspace(1, n, KILLS).round().astype(int).tolist()
+    columns = ("a worker", "in round", "seconds", "undisturbed", "ratio", "same bits")
+    rows = [row_of("killed", kill_one, share, paths) for share in np.linspace(0, 1, KILLS)]
+    rows.append(row_of(f"stopped for {STOPPED:.0f} s", stop_one, 0.5, paths))
+    print_table("A fit by two workers", columns, rows)
 
 
 def row_of(
-    name: str,
-    client: Client,
-    paths: list[Path],
-    disturbed: AbstractContextManager[None],
-    seconds: float,
-    expected: Any,
-) -> tuple[str, str, str, str]:
-    """Return a row of the table."""
-    client.wait_for_workers(2)
-    trained(client, paths, nullcontext())  # by a new worker, too
-    found, model = trained(client, paths, disturbed)
-    same = model.coef_.tobytes() == expected.coef_.tobytes()
-    return name, f"{found:.2f}", f"{found / seconds:.2f}", "yes" if same else "no"
+    name: str, event: Callable[[Client], None], share: float, paths: list[Path]
+) -> tuple[Any, ...]:
+    """Return a row: fits without and with an event, at a share of the rounds, by the same workers."""
+    with workers(2) as client:
+        trained(client, paths, nullcontext())  # files are in memory then, and modules there
+        seconds, expected = trained(client, paths, nullcontext())
+        n_rounds = expected.history_[-1].n_rounds - 1  # the survey is none that is added up
+        number = 1 + round(share * (n_rounds - 1))
+        disturbed = at_round(number, lambda: event(client))
+        found, model = trained(client, paths, disturbed)
+    same = "yes" if model.coef_.tobytes() == expected.coef_.tobytes() else "no"
+    return name, number, f"{found:.2f}", f"{seconds:.2f}", f"{found / seconds:.2f}", same
 
 
 def trained(

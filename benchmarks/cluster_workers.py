@@ -5,6 +5,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from logging import CRITICAL
 from typing import Any
 
 from distributed import Client, LocalCluster
@@ -20,7 +21,10 @@ def workers(n: int) -> Iterator[Client]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        with LocalCluster(n_workers=n, **options) as cluster, Client(cluster) as client:
+        with (
+            LocalCluster(n_workers=n, silence_logs=CRITICAL, **options) as cluster,
+            Client(cluster) as client,
+        ):
             yield client
 
 
