@@ -1,15 +1,15 @@
 """What rounds on a cluster cost beside their work: measured, as a formula, and as a figure."""
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from dask.delayed import delayed
-from distributed import Client, LocalCluster
+from distributed import Client
 
+from benchmarks.cluster_workers import workers
 from benchmarks.harness import print_table
 from benchmarks.report import Page, draw_curve, new_figure, styles
 from ranksvm.cluster import costs
@@ -21,16 +21,6 @@ from ranksvm.linear.costs import HESSIAN, PASS_DENSE
 FEATURES = 136
 DELAYS = (0.02, 0.05)
 BILLION, PARTITIONS_OF_BILLION, ROUNDS_OF_FIT = 10**9, 2560, 10
-
-
-@contextmanager
-def workers(n: int) -> Iterator[Client]:
-    """Start workers."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        with LocalCluster(n_workers=n, **options) as cluster, Client(cluster) as client:
-            yield client
 
 
 def brought(_: int, n_numbers: int) -> Part:

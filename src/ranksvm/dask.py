@@ -120,6 +120,8 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         query_weight: Any = None,
         *,
         pairs: Any = None,
+        pair_weights: Any = None,
+        margins: Any = None,
         prior: Any = None,
     ) -> DaskRankSVM:
         """Learn from labelled rows.
@@ -136,7 +138,7 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
             Query ids, or the name of a column of a data frame; all rows are one query by default.
         sample_weight, query_weight : dask array or series, optional
             As for `ranksvm.RankSVM.fit`.
-        pairs : None
+        pairs, pair_weights, margins : None
             Refused: pairs of rows are for `RankSVM`.
         prior : optional
             As for `ranksvm.RankSVM.fit`.
@@ -159,7 +161,7 @@ l1_ratio, penalty_weights, solver, counting, tol, max_iter, warm_start, qid, ver
         UserWarning
             If rows were moved to bring torn queries together.
         """
-        if pairs is not None:
+        if not (pairs is None and pair_weights is None and margins is None):
             raise InputError(
                 "given pairs are not for a cluster: give labels and queries, or train by RankSVM"
             )

@@ -6,14 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 
 import dask.array as da
 import distributed
 import numpy as np
 import pytest
 
-from local_clusters import local_cluster
+from local_clusters import counting, local_cluster
 from ranksvm.cluster import driver as driver_module
 from ranksvm.cluster.driver import Driver
 from ranksvm.dask import ClusterError, DaskRankSVM
@@ -56,27 +55,11 @@ def at_round(monkeypatch):
     assert happened == asked
 
 
-class Counting(distributed.SchedulerPlugin):
-    """Counts how often tasks were done, by the beginnings of their names."""
-
-    def __init__(self):
-        self.of_tasks = Counter()
-
-    def transition(self, key, start, finish, *_, **__):
-        if (start, finish) == ("processing", "memory"):
-            self.of_tasks[key] += 1
-
-    def times(self, name):
-        """Return how often each task whose name begins so was done."""
-        return [n for key, n in self.of_tasks.items() if str(key).startswith(name)]
-
-
 @pytest.fixture
-def counting(cluster):
-    plugin = Counting()
-    cluster.scheduler.add_plugin(plugin, name="counting")
-    yield plugin
-    cluster.scheduler.remove_plugin("counting")
+def counted(cluster):
+    """Counts of the tasks that are done meanwhile."""
+    with counting(cluster) as counts:
+        yield counts
 
 
 def two_workers(client):
@@ -112,16 +95,14 @@ def undisturbed(client):
 @pytest.fixture(scope="module")
 def n_undisturbed(client, undisturbed):
     """Rounds of a fit, and how many tasks were done."""
-    plugin = Counting()
-    client.cluster.scheduler.add_plugin(plugin, name="undisturbed")
-    model = DaskRankSVM(tol=1e-9, client=client).fit(*collections())
-    client.cluster.scheduler.remove_plugin("undisturbed")
-    return model.history_[-1].n_rounds, sum(plugin.times(""))
+    with counting(client.cluster) as counts:
+        model = DaskRankSVM(tol=1e-9, client=client).fit(*collections())
+    return model.history_[-1].n_rounds, sum(counts.times(""))
 
 
 @pytest.mark.parametrize("number", [1, 2, 4, 5, 6])
 def test_a_killed_worker_costs_no_bit_and_at_most_as_much_again(
-    client, at_round, counting, undisturbed, n_undisturbed, number
+    client, at_round, counted, undisturbed, n_undisturbed, number
 ):
     """What a worker held is done again, once; no round is, but for its own tasks."""
     two_workers(client)
@@ -130,10 +111,10 @@ def test_a_killed_worker_costs_no_bit_and_at_most_as_much_again(
     assert bits(model) == undisturbed
     n_rounds, n_tasks = n_undisturbed
     assert model.history_[-1].n_rounds == n_rounds
-    assert sum(counting.times("")) <= 2 * n_tasks
+    assert sum(counted.times("")) <= 2 * n_tasks
     for name in ("partition_of", "rows_of"):
-        assert counting.times(name)
-        assert max(counting.times(name)) <= 2
+        assert counted.times(name)
+        assert max(counted.times(name)) <= 2
 
 
 def test_a_restart_costs_no_bit(client, at_round, undisturbed):

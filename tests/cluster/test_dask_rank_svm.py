@@ -11,8 +11,8 @@ import pytest
 from sklearn.base import clone
 
 import ranksvm
-from local_clusters import local_cluster
-from ranksvm import RankSVM
+from local_clusters import counting, local_cluster
+from ranksvm import RankSVM, RankSVMCV
 from ranksvm.cluster import torn
 from ranksvm.dask import DaskRankSVM, DaskRankSVMCV
 
@@ -65,6 +65,51 @@ def test_it_is_cloned_and_pickled(client, model):
     copy = pickle.loads(pickle.dumps(model))
     assert copy.client is None
     assert np.array_equal(copy.predict(X), model.predict(X))
+    assert copy.get_params() == {**model.get_params(), "client": None}
+    assert repr(clone(model).set_params(client=None)) == "DaskRankSVM(tol=1e-10)"
+    with pytest.raises(ValueError, match="Invalid parameter 'c'"):
+        clone(model).set_params(c=1.0)
+    chooser = DaskRankSVMCV([1.0], cv=3, client=client)
+    assert clone(chooser).get_params() == chooser.get_params()
+    assert not hasattr(clone(model), "coef_")
+
+
+def test_the_certificate_is_true_and_that_of_the_history(model, local):
+    last = model.history_[-1]
+    assert (last.value, last.dual_gap) == (model.objective_, model.dual_gap_)
+    assert local.objective_ * (1 - local.dual_gap_) <= model.objective_
+    assert model.objective_ * (1 - model.dual_gap_) <= local.objective_
+    scores = X @ model.coef_
+    above = (QID[:, None] == QID) & (Y[:, None] > Y)
+    losses = np.maximum(0, 1 - (scores[:, None] - scores))[above] ** 2
+    exact = 0.5 * model.coef_ @ model.coef_ + N / above.sum() * losses.sum()
+    assert exact <= model.objective_ <= exact * (1 + 1e-10)
+
+
+def test_the_local_ranker_is_whole(model, tmp_path):
+    local = model.to_local()
+    assert local.get_params()["tol"] == model.tol
+    assert local.history_ == model.history_
+    ranksvm.save_model(local, tmp_path / "model.json")
+    assert np.array_equal(ranksvm.load_model(tmp_path / "model.json").weights.dense, model.coef_)
+
+
+def test_a_shortfall_is_warned_of_and_told_in_a_table(client, capsys):
+    model = DaskRankSVM(tol=1e-12, max_iter=1, verbose=1, client=client)
+    with pytest.warns(ranksvm.ConvergenceWarning, match="max_iter"):
+        model.fit(rows(), column(Y), column(QID))
+    assert model.status_ == "max_iter"
+    header, *lines = capsys.readouterr().err.splitlines()
+    assert header.split()[:3] == ["iteration", "objective", "gap"]
+    assert len(lines) == len(model.history_)
+
+
+def test_tasks_have_names(client):
+    with counting(client.cluster) as counts:
+        model = DaskRankSVM(client=client).fit(rows(), column(Y), column(QID))
+    names = {str(key).rsplit("-", 3)[0] for key in counts.of_tasks}
+    assert {"survey", "count", "scale", "loss", "confirm", "add-loss"} <= names
+    assert len(counts.times("loss")) >= 3 * model.n_iter_
 
 
 def test_results_depend_on_partitions_alone(client, model):
@@ -190,15 +235,47 @@ def test_without_pairs_there_is_nothing_to_learn(client):
         DaskRankSVM(client=client).fit(rows(), column(np.zeros(N)), column(QID))
 
 
-def test_folds_are_weights_of_whole_queries(client):
-    model = DaskRankSVMCV(Cs=[0.001, 1.0], cv=3, tol=1e-8, client=client)
-    model.fit(rows(), column(Y), column(QID))
-    fold = QID % 3
+@pytest.mark.parametrize("weighed", [False, True])
+def test_folds_are_those_of_one_machine(client, weighed):
+    """Queries are dealt in their order; a fold that is left out weighs nothing."""
+    fold = (np.arange(N // 12) % 3)[QID]
+    weight = {"sample_weight": RNG.integers(1, 3, N).astype(float)} if weighed else {}
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    local = RankSVMCV([0.01, 1.0, 100.0], cv=folds, tol=1e-9, solver="newton")
+    local.fit(X, Y, QID, **weight)
+    model = DaskRankSVMCV([0.01, 1.0, 100.0], cv=3, tol=1e-9, client=client)
+    on_cluster = {name: column(values) for name, values in weight.items()}
+    model.fit(rows(), column(Y), column(QID), **on_cluster)
     for k in range(3):
-        train, held = fold != k, fold == k
-        for C, score in zip(model.Cs_, model.scores_[k], strict=True):
-            one = RankSVM(C=C, tol=1e-8).fit(X[train], Y[train], QID[train])
-            assert score == pytest.approx(one.score(X[held], Y[held], QID[held]), abs=2e-3)
-    assert model.best_score_ == model.scores_.mean(axis=0).max()
-    expected = RankSVM(C=model.C_, tol=1e-8).fit(X, Y, QID)
-    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-6)
+        expected = local.cv_results_[f"split{k}_test_score"]
+        np.testing.assert_allclose(model.scores_[k], expected, rtol=0, atol=1e-12)
+    assert (model.C_, model.best_score_) == (local.C_, pytest.approx(local.best_score_))
+    np.testing.assert_allclose(model.coef_, local.coef_, rtol=0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:queries are torn")
+def test_folds_that_cannot_be_are_told(client, monkeypatch):
+    with pytest.raises(ValueError, match="fold 2 has no preference pairs: use fewer folds"):
+        DaskRankSVMCV(cv=3, client=client).fit(rows(), column(Y), column(QID % 2))
+    with pytest.raises(ValueError, match="cv must be a whole number of at least 2"):
+        DaskRankSVMCV(cv=1, client=client).fit(rows(), column(Y), column(QID))
+    monkeypatch.setattr(torn, "LEAST_SHARED", 1)
+    with pytest.raises(ValueError, match="folds are of queries that are whole in a partition"):
+        DaskRankSVMCV(cv=2, client=client).fit(rows(), column(Y), column(QID * 0))
+
+
+def test_without_a_cluster_there_is_a_sentence(client, monkeypatch):
+    given = rows(), column(Y), column(QID)
+    with pytest.raises(TypeError, match=r"client must be a distributed\.Client, not a str"):
+        DaskRankSVM(client="tcp://127.0.0.1:9").fit(*given)
+    with pytest.raises(ValueError, match="split_queries must be one of 'move', 'error'"):
+        DaskRankSVM(split_queries="join", client=client).fit(*given)
+    with pytest.raises(ValueError, match="queries are given twice, by qid and qid='q'"):
+        DaskRankSVM(qid="q", client=client).fit(*given)
+    monkeypatch.setattr("ranksvm.cluster.ranker.default_client", default_client_of_none)
+    with pytest.raises(ValueError, match="needs a cluster: give client="):
+        DaskRankSVM().fit(*given)
+
+
+def default_client_of_none():
+    raise ValueError("No clients found")
