@@ -55,13 +55,23 @@ def test_weights_of_queries_train_as_those_given(tmp_path, texts):
     )
 
 
-def test_weights_of_queries_count_in_commands(tmp_path):
+def test_weights_of_queries_count_in_commands(tmp_path, capsys):
     X, y, qid = rows(60, 1)
     data = pack([(X, y, qid, None, weight_of(qid))], tmp_path / "d.rsvm")
     main(["train", data.path, str(tmp_path / "m.json")])
     weights = json.loads((tmp_path / "m.json").read_text())["weights"]
     assert_array_equal(list(weights.values()), RankSVM().fit(data).coef_)
+    assert main(["path", data.path]) == 2
+    assert "has weights of queries, which a path cannot regard" in capsys.readouterr().err
     assert main(["cv", data.path, "--Cs", "0.1,1"]) in (None, 0)
+
+
+def test_weights_of_queries_count_on_a_cluster(tmp_path):
+    sources = pytest.importorskip("ranksvm.cluster.sources")
+    X, y, qid = rows(30, 1)
+    data = pack([(X, y, qid, None, weight_of(qid))], tmp_path / "d.rsvm")
+    part = sources.rows_of_file(data.path, Reading())
+    assert_array_equal(part.query_weight, weight_of(part.ids))
 
 
 def test_weights_that_cannot_be_are_refused(tmp_path):

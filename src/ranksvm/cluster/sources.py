@@ -160,5 +160,8 @@ def rows_of_file(path: str, reading: Reading) -> Rows:
     found = read_data([path], reading)
     X = finite_features(found.X)
     names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
-    rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost)
+    of_queries = None
+    if isinstance(found, PackedRows) and found.packed.query_weight is not None:
+        of_queries = np.repeat(found.packed.query_weight, np.diff(found.packed.query_indptr))
+    rows = rows_of(np.zeros((X.shape[0], 0)), found.labels, found.qid, found.cost, of_queries)
     return rows._replace(X=X, names=None if names is None else tuple(names))
