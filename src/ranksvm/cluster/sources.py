@@ -165,7 +165,11 @@ def rows_of_file(path: str, reading: Reading, number: int = 0) -> Rows:
     is_packed = isinstance(found, PackedRows)
     names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
     rows = rows_of(
-        np.zeros((X.shape[0], 0)), found.labels, _own_ids(found, path, number), found.cost
+        np.zeros((X.shape[0], 0)),
+        found.labels,
+        _own_ids(found, path, number),
+        found.cost,
+        _weights_of_queries(found),
     )
     from_zero = None if is_packed or names is not None else found.zero_based
     return rows._replace(X=X, names=None if names is None else tuple(names), from_zero=from_zero)
@@ -178,3 +182,10 @@ def _own_ids(found: FileRows, path: str, number: int) -> Any:
         return found.qid
     ids = ids_of_sizes(*read_group_sizes(sizes), len(found.labels), found.name)
     return ids + (number << 32) if np.array_equal(found.qid, ids) else found.qid
+
+
+def _weights_of_queries(found: FileRows) -> Any:
+    """Return the weight of the query of each row, if packed data have such."""
+    if not isinstance(found, PackedRows) or found.packed.query_weight is None:
+        return None
+    return np.repeat(found.packed.query_weight, np.diff(found.packed.query_indptr))

@@ -49,8 +49,9 @@ class PackedData:
     query_names : list of str, or None
         Where ids are texts.
     sample_weight : ndarray of shape (n_samples,), float64, or None
+    query_weight : ndarray of shape (n_queries,), float64, or None
     docids : sequence of n_samples str, or None
-        The document of each row, where tables say so.
+        The document of each row, where tables or comments say so.
     feature_names : tuple of str, or None
     zero_based : bool
         Whether the files that were packed counted features from zero.
@@ -75,6 +76,11 @@ class PackedData:
         _require_steps(self.query_indptr, n, self._path("query_indptr.npy"), strictly=True)
         self.qid = None if meta.qid is None else self._map("qid.npy", "int64", n)
         self.sample_weight = self._map("weight.npy", "float64", n) if meta.weighted else None
+        self.query_weight = (
+            self._map("query_weight.npy", "float64", meta.n_queries)
+            if meta.query_weighted
+            else None
+        )
         self.docids = self._map_docids() if meta.documented else None
         self._sums = self._map("columns.npy", "float64", 2, d) if meta.summed else None
 
@@ -191,7 +197,8 @@ class PackedData:
         groups = QueryGroups(self.query_indptr)
         given = self.sample_weight if sample_weight is None else sample_weight
         of_rows = row_weights("sample_weight", given, self.shape[0])
-        return Preferences(self.y, groups, of_rows, per_query_weight(query_weight, groups))
+        of_queries = self.query_weight if query_weight is None else query_weight
+        return Preferences(self.y, groups, of_rows, per_query_weight(of_queries, groups))
 
     def refused(self, taker: str) -> TypeError:
         """Return the refusal of packed data by what takes arrays."""

@@ -43,6 +43,8 @@ class Meta:
         Whether the files counted features from zero.
     feature_names : tuple of str or None
     sources : tuple of Source
+    query_weighted : bool
+        Whether queries have weights; they have none in older folders, which do not say so.
     """
 
     layout: str
@@ -58,6 +60,7 @@ class Meta:
     zero_based: bool
     feature_names: tuple[str, ...] | None = None
     sources: tuple[Source, ...] = ()
+    query_weighted: bool = False
 
     def write(self, folder: NewFolder) -> None:
         """Write meta.json."""
@@ -112,6 +115,7 @@ class Meta:
             zero_based=look.flag("zero_based"),
             feature_names=look.names("feature_names"),
             sources=look.sources("sources"),
+            query_weighted="query_weighted" in content and look.flag("query_weighted"),
         )
         if meta.feature_names is not None and len(meta.feature_names) != meta.n_features:
             raise DataError(f"{path}: feature_names must name all {meta.n_features} features")

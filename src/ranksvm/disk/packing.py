@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,12 +18,14 @@ from .data import NAMES, PackedData, open_data
 from .features import FeatureSpool, SparseBlock
 from .folder import NewFolder, whole_folder
 from .meta import Meta
-from .queries import LINES, Ids, QueryLog, Runs, runs_of
+from .queries import LINES, Ids, QueryLog, Runs, runs_of, weights_of
 from .ragged import RaggedFiles, letters_of
 from .reordering import reordered
 from .sources import Source
 
 Vector = NDArray[np.float64]
+# Ids of runs of rows, their lengths, and the weights of their queries, if they have any.
+OfRuns: TypeAlias = tuple[Ids, NDArray[np.int64]] | tuple[Ids, NDArray[np.int64], Vector]
 
 _PIECE_ROWS = 1 << 20
 
@@ -43,9 +45,10 @@ def pack(
 
     Parameters
     ----------
-    blocks : iterable of (X, y), (X, y, qid) or (X, y, qid, sample_weight)
+    blocks : iterable of (X, y[, qid[, sample_weight[, query_weight]]])
         Arrays or sparse matrices of as many columns each, as `RankSVM.fit` takes them; query ids
-        are whole numbers or texts.
+        are whole numbers or texts. `query_weight` has for each row that of its query; what there
+        is none of may be None.
     path : str or path-like
         The folder, by custom with a name that ends in ``.rsvm``. It replaces packed data that are
         there, and it is written whole or not at all.
@@ -86,38 +89,46 @@ def _packed(blocks: Iterable[Any], folder: NewFolder, dtype: DTypeLike | None) -
     width = 0
     for number, block in enumerate(blocks):
         where = f"block {number}"
-        X, y, ids, weight = _parts(block, where)
+        X, y, runs, weight = _parts(block, where)
         if packer is None:
             packer = Packer(folder, np.dtype(X.dtype if dtype is None else dtype), zero_based=True)
             width = X.shape[1]
         if X.shape[1] != width:
             raise InputError(f"{where} has {X.shape[1]} features, but block 0 has {width}")
-        packer.append(_finite(X, packer.dtype, where), width, y, ids, weight)
+        packer.append(_finite(X, packer.dtype, where), width, y, runs, weight)
     if packer is None:
         raise InputError("there are no blocks of rows to pack")
     return packer
 
 
-def _parts(block: Any, where: str) -> tuple[Any, Vector, Any, Vector | None]:
-    """Return features, labels, runs of query ids or None, and weights or None."""
-    if not isinstance(block, tuple | list) or not 2 <= len(block) <= 4:
-        raise InputError(f"{where} must be (X, y), (X, y, qid) or (X, y, qid, sample_weight)")
-    X, y, qid, weight = [*block, None, None][:4]
+def _parts(block: Any, where: str) -> tuple[Any, Vector, OfRuns | None, Vector | None]:
+    """Return features, labels, what is known of runs of rows, and weights or None."""
+    if not isinstance(block, tuple | list) or not 2 <= len(block) <= 5:
+        raise InputError(f"{where} must be (X, y[, qid[, sample_weight[, query_weight]]])")
+    X, y, qid, weight, of_queries = [*block, None, None, None][:5]
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
     if X.ndim != 2:
         raise InputError(f"the X of {where} must be a matrix, found shape {X.shape}")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    columns = [
-        finite_column(values, f"the {name} of {where}")
-        for name, values in [("y", y), ("sample_weight", weight)]
-        if values is not None
-    ]
-    for values in columns:
-        if len(values) != X.shape[0]:
-            raise InputError(f"{where} has {X.shape[0]} rows, but y or weights of {len(values)}")
-    ids = None if qid is None else runs_of(qid, X.shape[0], where)
-    return X, columns[0], ids, columns[1] if len(columns) > 1 else None
+    labels = _column("y", y, X.shape[0], where)
+    assert labels is not None
+    runs: OfRuns | None = None if qid is None else runs_of(qid, X.shape[0], where)
+    of_rows = _column("query_weight", of_queries, X.shape[0], where)
+    if of_rows is not None:
+        if runs is None:
+            raise InputError(f"{where} has query_weight, but no qid")
+        runs = (*runs, weights_of(of_rows, runs[1], where))
+    return X, labels, runs, _column("sample_weight", weight, X.shape[0], where)
+
+
+def _column(name: str, values: Any, n_rows: int, where: str) -> Vector | None:
+    if values is None and name != "y":
+        return None
+    column = finite_column(values, f"the {name} of {where}")
+    if len(column) != n_rows:
+        raise InputError(f"{where} has {n_rows} rows, but {name} of {len(column)}")
+    return column
 
 
 def _finite(X: Any, dtype: np.dtype[Any], where: str) -> NDArray[Any] | SparseBlock:
@@ -186,22 +197,22 @@ class Packer:
         features: NDArray[Any] | SparseBlock,
         width: int,
         labels: Vector,
-        ids: tuple[Ids, NDArray[np.int64]] | None,
+        runs: OfRuns | None,
         weights: Vector | None,
         docids: Sequence[str] | None = None,
     ) -> None:
-        """Write rows; `ids` are those of the runs of rows, and their lengths."""
+        """Write rows, of which runs belong to the same query."""
         if len(labels) == 0:
             return
-        if self._has_queries not in (None, ids is not None):
+        if self._has_queries not in (None, runs is not None):
             raise InputError("either all rows have query ids, or none: some blocks lack them")
-        self._has_queries = ids is not None
+        self._has_queries = runs is not None
         self._append_docids(docids)
         self._append_weights(weights, len(labels))
         self._features.append(features, width)
         self._labels.append(labels)
-        if ids is not None:
-            self._queries.append(*ids)
+        if runs is not None:
+            self._queries.append(*runs)
 
     def _append_docids(self, docids: Sequence[str] | None) -> None:
         if self.n_rows > 0 and (docids is None) != (self._docids is None):
@@ -212,6 +223,19 @@ class Packer:
             kinds: dict[str, DTypeLike] = {"docid_indptr": np.int64, "docids": np.uint8}
             self._docids = RaggedFiles(self._folder, kinds)
         self._docids.append_rows(*letters_of(docids))
+
+    @property
+    def may_have_docids(self) -> bool:
+        """Whether documents of more rows are of use: all before have one."""
+        return self.n_rows == 0 or self._docids is not None
+
+    def drop_docids(self) -> None:
+        """Do without documents, of which some rows have none."""
+        if self._docids is not None:
+            for file in self._docids.files:
+                file.close()
+                file.remove()
+            self._docids = None
 
     def _append_weights(self, weights: Vector | None, n_rows: int) -> None:
         if weights is None and self._weights is None:
@@ -262,6 +286,7 @@ class Packer:
             n_nonzero=self._features.n_nonzero,
             qid=self._kind_of_ids,
             weighted=self._weights is not None,
+            query_weighted=runs.query_weight is not None,
             documented=self._docids is not None,
             summed=False,
             zero_based=self._features.base == 0 if zero_based is None else zero_based,
@@ -286,6 +311,8 @@ class Packer:
         if not self._has_queries:
             return
         n_queries = len(indptr) - 1
+        if runs.query_weight is not None:
+            write_array(self._folder, "query_weight.npy", runs.query_weight)
         ids = np.arange(n_queries) if self._queries.are_names else runs.query_ids
         _write_repeated(self._folder, "qid.npy", ids, np.diff(indptr))
         if self._queries.are_names:

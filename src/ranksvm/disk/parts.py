@@ -81,7 +81,11 @@ def _append(packer: Packer, part: FileRows, first: FileRows, *, is_given: bool) 
         raise DataError(f"{nameless.name} has no names of features, but another file has")
     ids = None if part.qid is None else runs_of(part.qid, len(part.labels), part.name)
     features = _converted(part, values, packer)
-    packer.append(features, part.n_features, part.labels, ids, part.cost, part.ids)
+    docids = part.docids
+    if part.comments is not None and (docids is None or not packer.may_have_docids):
+        packer.drop_docids()
+        docids = None
+    packer.append(features, part.n_features, part.labels, ids, part.cost, docids)
 
 
 def _values(part: FileRows) -> NDArray[Any]:

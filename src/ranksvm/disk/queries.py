@@ -14,6 +14,7 @@ from ..pairs.queries import present_ids
 from .folder import NewFolder
 
 LINES = "names"
+Vector = NDArray[np.float64]
 Ids = NDArray[np.int64] | list[str]
 
 
@@ -33,6 +34,7 @@ class QueryLog:
         self._folder = folder
         self._ids: list[NDArray[Any]] = []
         self._n_rows: list[NDArray[np.int64]] = []
+        self._weights: list[Vector] = []
         self._names: IO[bytes] | None = None
         self._last: Any = None
 
@@ -41,21 +43,34 @@ class QueryLog:
         """Whether the ids are texts."""
         return self._names is not None
 
-    def append(self, ids: Ids, n_rows: NDArray[np.int64]) -> None:
-        """Add runs; the first may go on with the last one."""
+    def append(self, ids: Ids, n_rows: NDArray[np.int64], weights: Vector | None = None) -> None:
+        """Add runs; the first may go on with the last one. All have weights, or none.
+
+        Raises
+        ------
+        InputError
+            If they do not.
+        """
         if not len(ids):
             return
+        if self._ids and (weights is None) != (not self._weights):
+            raise InputError("either all rows have query weights, or none: some blocks lack them")
         if isinstance(ids, list) and not self.are_names:
             self._become_names()
         elif self.are_names and not isinstance(ids, list):
             ids = list(map(str, ids.tolist()))
         if self._ids and ids[0] == self._last:
+            if weights is not None:
+                _require_one_weight(ids[0], self._weights[-1][-1], weights[0])
+                weights = weights[1:]
             self._n_rows[-1][-1] += n_rows[0]
             ids, n_rows = ids[1:], n_rows[1:]
         if len(ids):
             self._last = ids[-1]
             self._ids.append(self._named(ids) if isinstance(ids, list) else ids.copy())
             self._n_rows.append(n_rows.copy())
+            if weights is not None:
+                self._weights.append(weights.copy())
 
     def _become_names(self) -> None:
         self._names = self._folder.create(LINES)
@@ -77,7 +92,18 @@ class QueryLog:
             self._names.close()
         if not self._ids:
             return Runs(np.empty(0, np.int64), np.empty(0, np.int64))
-        return Runs(np.concatenate(self._ids), np.concatenate(self._n_rows))
+        weights = np.concatenate(self._weights) if self._weights else None
+        return Runs(np.concatenate(self._ids), np.concatenate(self._n_rows), weights)
+
+
+def _require_one_weight(query: Any, first: float, other: float) -> None:
+    """Refuse rows of a query whose weights differ."""
+    if first != other:
+        known = query.item() if isinstance(query, np.integer) else query
+        raise InputError(
+            f"query_weight must be the same for all rows of a query; query {known!r} has "
+            f"{first:g} and {other:g}"
+        )
 
 
 def _digest(name: str) -> bytes:
@@ -96,10 +122,18 @@ class Runs:
         already.
     is_first : ndarray of shape (n_runs,), bool, or None
         Whether the query of a run appears with it; None if each does.
+    weights : ndarray of shape (n_runs,), or None
+
+    Raises
+    ------
+    InputError
+        If the weights of runs of a query differ.
     """
 
-    def __init__(self, ids: NDArray[Any], n_rows: NDArray[np.int64]) -> None:
-        self.ids, self.n_rows = ids, n_rows
+    def __init__(
+        self, ids: NDArray[Any], n_rows: NDArray[np.int64], weights: Vector | None = None
+    ) -> None:
+        self.ids, self.n_rows, self.weights = ids, n_rows, weights
         self.order: NDArray[np.int64] | None = None
         self.is_first: NDArray[np.bool_] | None = None
         _, first, query = np.unique(ids, return_index=True, return_inverse=True)
@@ -107,11 +141,22 @@ class Runs:
             appears = first[query.reshape(-1)]
             self.order = np.argsort(appears, kind="stable")
             self.is_first = appears == np.arange(len(ids))
+            if weights is not None:
+                for run in np.flatnonzero(weights[appears] != weights)[:1]:
+                    known = ids[run] if ids.dtype.kind == "i" else f"of row {n_rows[:run].sum()}"
+                    _require_one_weight(known, weights[appears[run]], weights[run])
 
     @property
     def query_ids(self) -> NDArray[Any]:
         """The id of each query, in order of appearance."""
         return self.ids if self.is_first is None else self.ids[self.is_first]
+
+    @property
+    def query_weight(self) -> Vector | None:
+        """The weight of each query, in order of appearance."""
+        if self.weights is None or self.is_first is None:
+            return self.weights
+        return self.weights[self.is_first]
 
     @property
     def query_indptr(self) -> NDArray[np.int64]:
@@ -143,3 +188,22 @@ def runs_of(qid: Any, n_rows: int, where: str) -> tuple[Ids, NDArray[np.int64]]:
     if not all(isinstance(name, str) for name in names):
         raise InputError(f"the qid of {where} must hold whole numbers or texts, not {names[0]!r}")
     return names, lengths
+
+
+def weights_of(weights: Vector, n_rows: NDArray[np.int64], where: str) -> Vector:
+    """Return the weights of runs of so many rows, of those of rows.
+
+    Raises
+    ------
+    InputError
+        If one is negative, or the rows of a run differ.
+    """
+    starts = np.cumsum(n_rows) - n_rows
+    of_runs: Vector = weights[starts]
+    bad = np.flatnonzero((weights < 0) | (np.repeat(of_runs, n_rows) != weights))
+    if len(bad):
+        raise InputError(
+            f"the query_weight of {where} must not be negative, and the same for all rows of a "
+            f"query; row {bad[0]} has {weights[bad[0]]:g}"
+        )
+    return of_runs

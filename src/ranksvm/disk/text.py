@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..files.rows import documents_of
 from ..files.source import StrPath
 from ..files.svmlight import SvmlightBlock, read_svmlight_blocks
 from ..threads import resolve_threads
@@ -25,6 +26,7 @@ def pack_svmlight(
     *,
     dtype: DTypeLike = np.float64,
     zero_based: bool = False,
+    documented: bool = False,
     n_threads: int | None = None,
     note: Callable[[str], object] | None = None,
 ) -> PackedData:
@@ -42,6 +44,8 @@ def pack_svmlight(
     zero_based : bool, default=False
         Whether indices count from zero in all files. Otherwise they do if some value at index 0 is
         not zero.
+    documented : bool, default=False
+        Whether to keep the documents that comments name, if all rows have one.
     n_threads : int, optional
     note : callable, optional
         Called with how far the reading is.
@@ -62,10 +66,8 @@ def pack_svmlight(
     with whole_folder(path) as folder:
         packer = Packer(folder, np.dtype(dtype), zero_based or None)
         threads = resolve_threads(n_threads)
-        for block in _blocks(paths, packer.dtype, threads):
-            packer.append(
-                _features(block), block.n_features, block.labels, block.queries, block.cost
-            )
+        for block in _blocks(paths, packer.dtype, documented, threads):
+            _append(packer, block)
             if note is not None:
                 note(f"{packer.n_rows} rows")
         for source in sources:
@@ -75,14 +77,27 @@ def pack_svmlight(
 
 
 def _blocks(
-    paths: Sequence[StrPath | BinaryIO], dtype: Any, n_threads: int
+    paths: Sequence[StrPath | BinaryIO], dtype: Any, documented: bool, n_threads: int
 ) -> Iterator[SvmlightBlock]:
     """Yield the rows of all files, each at least as wide as the one before."""
     width = 0
     for name in paths:
-        for block in read_svmlight_blocks(name, n_features=width, dtype=dtype, n_threads=n_threads):
+        for block in read_svmlight_blocks(
+            name, n_features=width, dtype=dtype, comments=documented, n_threads=n_threads
+        ):
             width = block.n_features
             yield block
+
+
+def _append(packer: Packer, block: SvmlightBlock) -> None:
+    """Write some rows; what they call their documents is kept while all rows do so."""
+    docids = None
+    if block.comments:
+        docids = documents_of(block.comments) if packer.may_have_docids else None
+        if docids is None:
+            packer.drop_docids()
+    runs, features = block.queries, _features(block)
+    packer.append(features, block.n_features, block.labels, runs, block.cost, docids)
 
 
 def _features(block: SvmlightBlock) -> NDArray[Any] | SparseBlock:

@@ -27,6 +27,21 @@ class CsrArrays(NamedTuple):
     n_features: int
 
 
+def documents_of(comments: Sequence[str]) -> list[str] | None:
+    """Return the documents that comments name; None if one names none, or there are none."""
+    found = [_DOCID.search(comment) for comment in comments]
+    return [match[1] for match in found if match] if found and all(found) else None
+
+
+def names_document(text: bytes) -> bool:
+    """Say whether the first row of SVMlight text names its document."""
+    for line in text.splitlines():
+        row, _, comment = line.partition(b"#")
+        if row.strip():
+            return documents_of([comment.decode("utf-8", "replace")]) is not None
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class FileRows:
     """The rows of a file, be it one of SVMlight or a table.
@@ -79,8 +94,7 @@ class FileRows:
         """
         if self.ids is not None:
             return self.ids
-        found = [_DOCID.search(comment) for comment in self.comments or ()]
-        return [match[1] for match in found if match] if found and all(found) else None
+        return documents_of(self.comments or ())
 
     @property
     def X(self) -> NDArray[Any] | csr_matrix:

@@ -45,6 +45,8 @@ class SvmlightBlock(NamedTuple):
         As in `FileRows`.
     queries : (ids, n_rows) or None
         The ids of runs of rows, int64 or a list of str, and the lengths of these.
+    comments : list of str, or None
+        What follows ``#`` in each row, if it was asked for.
     """
 
     labels: NDArray[np.float64]
@@ -52,6 +54,7 @@ class SvmlightBlock(NamedTuple):
     n_features: int
     queries: tuple[NDArray[np.int64] | list[str], NDArray[np.int64]] | None
     cost: NDArray[np.float64] | None
+    comments: list[str] | None
 
 
 def read_svmlight(
@@ -167,13 +170,14 @@ def read_svmlight_blocks(
     *,
     n_features: int = 0,
     dtype: DTypeLike = np.float64,
+    comments: bool = False,
     n_threads: int | None = None,
 ) -> Iterator[SvmlightBlock]:
     """Read an SVMlight file some rows at a time, of all columns from index 0 on.
 
     Parameters
     ----------
-    path_or_file, dtype, n_threads
+    path_or_file, dtype, comments, n_threads
         As for `read_svmlight`.
     n_features : int, default=0
         The least number of columns; each block has at least as many as the one before.
@@ -184,7 +188,7 @@ def read_svmlight_blocks(
         As `read_svmlight`.
     """
     threads = resolve_threads(n_threads)
-    reader = _reader(_core.LineFormat.svmlight, True, False, n_features, dtype, threads)
+    reader = _reader(_core.LineFormat.svmlight, True, comments, n_features, dtype, threads)
     name, texts = open_blocks(path_or_file, threads * _CHUNKS_PER_THREAD * _CHUNK_BYTES)
     n_rows = n_bytes = 0
     try:
@@ -193,10 +197,10 @@ def read_svmlight_blocks(
             n_bytes += len(text)
             if n_bytes >= _BLOCK_BYTES:
                 n_bytes = 0
-                block = _block(reader.take())
+                block = _block(reader.take(), comments)
                 n_rows += len(block.labels)
                 yield block
-        block = _block(reader.finish())
+        block = _block(reader.finish(), comments)
     except _core.SvmlightSyntaxError as error:
         raise DataError(f"{name}, {error}") from None
     if n_rows + len(block.labels) == 0:
@@ -219,11 +223,11 @@ def _reader(
     return reader(line_format, zero_based, comments, n_features, n_threads, _CHUNK_BYTES)
 
 
-def _block(parsed: tuple[Any, ...]) -> SvmlightBlock:
-    labels, features, d, _, cost, queries, _ = parsed
+def _block(parsed: tuple[Any, ...], comments: bool) -> SvmlightBlock:
+    labels, features, d, _, cost, queries, remarks = parsed
     if isinstance(features, tuple):
         features = CsrArrays(features[0], features[1], features[2], d)
-    return SvmlightBlock(labels, features, d, queries, cost)
+    return SvmlightBlock(labels, features, d, queries, cost, remarks if comments else None)
 
 
 def load_svmlight(

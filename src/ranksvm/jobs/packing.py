@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from numpy.typing import DTypeLike
 
@@ -13,7 +14,8 @@ from ..disk.parts import pack_parts
 from ..disk.text import pack_svmlight
 from ..files.data_source import DataSource
 from ..files.group_sizes import beside
-from ..files.source import DataError
+from ..files.rows import names_document
+from ..files.source import DataError, found_beside
 from .data import AnyPath, Reading, files_of, stream_data
 
 
@@ -64,17 +66,20 @@ def pack_files(
         )
     readable = [source.readable for source in sources]
     names = [source.path for source in sources if source.path is not None]
-    sizes = [beside(name) for name in names] if reading.group is None else [reading.group]
-    if all(are_texts) and not any(sizes):
+    sides = [found_beside(name, (".weight",)) for name in names]
+    sides += [beside(name) for name in names] if reading.group is None else [reading.group]
+    documented = all(are_texts) and all(names_document(source.start) for source in sources)
+    if all(are_texts) and not any(sides):
         reading.columns.require_none(sources[0].name)
         return pack_svmlight(
             readable,
             out,
             dtype=dtype or "float64",
             zero_based=reading.zero_based is True,
+            documented=documented,
             n_threads=reading.n_threads,
             note=note,
         )
-    files = [*names, *(name for name in sizes if name is not None)]
-    parts = stream_data(readable, reading)
+    files = [*names, *(name for name in sides if name is not None)]
+    parts = stream_data(readable, replace(reading, comments=documented))
     return pack_parts(parts, files, out, dtype=dtype, n_threads=reading.n_threads, note=note)
