@@ -72,7 +72,7 @@ typedef LanesOf<float> FloatLanes;
 // a0 b0 a1 b1 ... b3, and a4 b4 ... b7.
 template <class Eight>
 RANKSVM_INLINE void interleave(const Eight& a, const Eight& b, Eight& low, Eight& high) {
-#if defined(__x86_64__) && !defined(RANKSVM_PORTABLE) && RANKSVM_HAS_SHUFFLE
+#if RANKSVM_HAS_SHUFFLE && (defined(__x86_64__) || defined(__clang__)) && !defined(RANKSVM_PORTABLE)
   low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
   high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 #else
