@@ -4,11 +4,16 @@ Time of reading tables, against pyarrow alone.
     python -m benchmarks.tables [--rows 144000] [--repeats 5]
 
 Web-like rows with numbers of six digits, in double and in single precision, as CSV, Parquet and
-Feather, compressed by LZ4 or not. CPU times of a single thread, the least of alternating calls, of
-four things: pyarrow's own table, in columns; the matrix in C order that is made of it in the
-shortest way that pyarrow and NumPy have; `load_table`, which also looks for what is missing or not
-finite; and a copy of that matrix, which no way to a matrix can do without. Then the memory that
-`ranksvm predict` takes for files of growing size.
+Feather, compressed by LZ4 or not. CPU times of a single thread, the least of several, of four
+things: pyarrow's own table, in columns, which for Feather without compression are the bytes of the
+file; that table and the sum of each of its columns, which is one pass over what was read; the
+matrix in C order that is made of it in the shortest way that pyarrow and NumPy have; and
+`load_table`, which also looks for what is missing or not finite.
+
+They are timed twice: the first time in a process of their own, as one reads data, for which each
+has to ask the system for memory, and again and again in the same process, where Arrow keeps the
+memory that it had. Then the memory that they take beyond that of the process, with that
+of files that are mapped, and what `ranksvm predict` takes for files of growing size.
 """
 
 import argparse
@@ -20,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv, feather, parquet
+from pyarrow import compute, csv, feather, parquet
 
 from benchmarks.datasets.web_like import make_web_like
 from benchmarks.files import six_digits
@@ -28,22 +33,11 @@ from benchmarks.harness import in_fresh_process, machine_line, peak_memory, prin
 from ranksvm import LinearModel, load_table, save_model
 from ranksvm.cli import main as command_line
 
-COLUMNS = (
-    "",
-    "MB",
-    "a copy of X, s",
-    "pyarrow, s",
-    "to a matrix, s",
-    "this, s",
-    "this / pyarrow",
-    "this / matrix",
-    "(this - pyarrow) / copy",
-)
 ENDINGS = (".csv", ".parquet", ".feather", ".plain.feather")
 
 
 def main() -> None:
-    """Print a table of times and one of memory."""
+    """Print tables of times and of memory."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--rows", type=int, default=144_000)
     parser.add_argument("--repeats", type=int, default=5)
@@ -51,12 +45,17 @@ def main() -> None:
 
     print(machine_line())
     with tempfile.TemporaryDirectory() as folder:
-        rows = [
-            timed(Path(folder, f"{name}{ending}"), table, args.repeats)
+        measured = [
+            (path, *measure(path, table, args.repeats))
             for name, table in tables(args.rows)
-            for ending in ENDINGS
+            for path in (Path(folder, name + ending) for ending in ENDINGS)
         ]
-        print_table("reading, CPU seconds", COLUMNS, rows)
+        titles = [f"{way}, s" for way in WAYS] + [f"this / {way}" for way in list(WAYS)[:-1]]
+        for k, title in enumerate(["for the first time", "again"], 2):
+            rows = [(row[0].name, row[1], *row[k], *(row[k][-1] / row[k][:-1])) for row in measured]
+            print_table(f"reading {title}, CPU seconds", ("", "MB", *titles), rows)
+        rows = [(path.name, megabytes, *peaks) for path, megabytes, _, _, peaks in measured]
+        print_table("the most memory while reading, MB", ("", "MB", *WAYS), rows)
         print_table(
             "ranksvm predict",
             ("", "rows", "MB", "peak, MB"),
@@ -92,34 +91,58 @@ def read(path: Path) -> pa.Table:
     return feather.read_table(path, use_threads=False)
 
 
+def read_once_over(path: Path) -> pa.Table:
+    """Return that table, after a pass over all of its numbers."""
+    table = read(path)
+    for column in table.columns:
+        compute.sum(column)
+    return table
+
+
 def matrix(path: Path) -> np.ndarray:
     """Return the features of that table as a matrix in C order."""
     table = read(path).drop_columns(["label", "qid"])
     return np.column_stack([np.asarray(column) for column in table.columns])
 
 
-def timed(path: Path, table: pa.Table, repeats: int) -> tuple[Any, ...]:
-    """Time reading a table in every way."""
+def this(path: Path) -> Any:
+    """Return what ranksvm makes of it."""
+    return load_table(path, n_threads=1)
+
+
+WAYS: dict[str, Callable[[Path], Any]] = {
+    "pyarrow": read,
+    "pyarrow and a pass": read_once_over,
+    "to a matrix": matrix,
+    "this": this,
+}
+
+
+def measure(path: Path, table: pa.Table, repeats: int) -> tuple[Any, ...]:
+    """Return megabytes of a file, then by ways: seconds at first and again, and memory in MB."""
+    few = path.with_name("few-" + path.name)
     write(table, path)
-    X = load_table(path, n_threads=1).X
-    calls: list[Callable[[], Any]] = [
-        lambda: X.copy(),
-        lambda: read(path),
-        lambda: matrix(path),
-        lambda: load_table(path, n_threads=1),
-    ]
-    seconds = [[cpu_seconds(call) for call in calls] for _ in range(repeats)]
-    copy, alone, with_matrix, this = np.min(seconds, axis=0)
-    size = path.stat().st_size
+    write(table.slice(0, 100), few)
+    alone = [[in_fresh_process(first, way, few, path) for way in WAYS] for _ in range(repeats)]
+    again = [[cpu_seconds(WAYS[way], path) for way in WAYS] for _ in range(2 * repeats)]
+    megabytes = path.stat().st_size / 1e6
     path.unlink()
-    ratios = (this / alone, this / with_matrix, (this - alone) / copy)
-    return path.name, size / 1e6, copy, alone, with_matrix, this, *ratios
+    seconds, peaks = np.min(alone, axis=0).T
+    return megabytes, seconds, np.min(again, axis=0), peaks / 1e6
 
 
-def cpu_seconds(call: Callable[[], Any]) -> float:
-    """Return the CPU time of a call, and of freeing what it returns."""
+def first(way: str, few: Path, path: Path) -> tuple[float, int]:
+    """Return the CPU time of reading the first large file, and the memory that it takes."""
+    WAYS[way](few)
+    before = peak_memory()
+    seconds = cpu_seconds(WAYS[way], path)
+    return seconds, peak_memory() - before
+
+
+def cpu_seconds(way: Callable[[Path], Any], path: Path) -> float:
+    """Return the CPU time of reading a file, and of freeing what that returns."""
     start = time.process_time()
-    call()
+    way(path)
     return time.process_time() - start
 
 

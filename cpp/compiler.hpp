@@ -19,6 +19,12 @@
 #define RANKSVM_INLINE inline
 #endif
 
+#if defined(__has_builtin)
+#define RANKSVM_HAS_SHUFFLE __has_builtin(__builtin_shufflevector)
+#else
+#define RANKSVM_HAS_SHUFFLE 0
+#endif
+
 // No other pointer in scope leads to what this one does.
 #if defined(__GNUC__) || defined(_MSC_VER)
 #define RANKSVM_RESTRICT __restrict
@@ -28,33 +34,56 @@
 
 namespace ranksvm {
 
-// Eight numbers that add and multiply as one.
+// Eight numbers that add and multiply as one, and are taken in turn from two of them.
 #if defined(__GNUC__) && !defined(RANKSVM_PORTABLE)
 typedef double Lanes __attribute__((vector_size(64)));
+typedef float FloatLanes __attribute__((vector_size(32)));
 #else
-struct alignas(64) Lanes {
-  double lane[8];
+template <class T>
+struct alignas(8 * sizeof(T)) LanesOf {
+  T lane[8];
 
-  double& operator[](std::size_t k) { return lane[k]; }
-  double operator[](std::size_t k) const { return lane[k]; }
-  Lanes& operator+=(const Lanes& other) {
+  T& operator[](std::size_t k) { return lane[k]; }
+  T operator[](std::size_t k) const { return lane[k]; }
+  LanesOf& operator+=(const LanesOf& other) {
     for (std::size_t k = 0; k < 8; ++k) lane[k] += other.lane[k];
     return *this;
   }
-  friend Lanes operator*(Lanes a, const Lanes& b) {
-    for (std::size_t k = 0; k < 8; ++k) a.lane[k] *= b.lane[k];
-    return a;
+  friend LanesOf operator*(const LanesOf& a, const LanesOf& b) {
+    LanesOf product = a;
+    for (std::size_t k = 0; k < 8; ++k) product.lane[k] *= b.lane[k];
+    return product;
   }
-  friend Lanes operator*(Lanes a, double factor) {
-    for (double& value : a.lane) value *= factor;
-    return a;
+  friend LanesOf operator*(const LanesOf& a, T factor) {
+    LanesOf product = a;
+    for (T& value : product.lane) value *= factor;
+    return product;
   }
-  friend Lanes operator-(double from, Lanes a) {
-    for (double& value : a.lane) value = from - value;
-    return a;
+  friend LanesOf operator-(T from, const LanesOf& a) {
+    LanesOf difference = a;
+    for (T& value : difference.lane) value = from - value;
+    return difference;
   }
 };
+typedef LanesOf<double> Lanes;
+typedef LanesOf<float> FloatLanes;
 #endif
+
+// a0 b0 a1 b1 ... b3, and a4 b4 ... b7.
+template <class Eight>
+RANKSVM_INLINE void interleave(const Eight& a, const Eight& b, Eight& low, Eight& high) {
+#if RANKSVM_HAS_SHUFFLE && (defined(__x86_64__) || defined(__clang__)) && !defined(RANKSVM_PORTABLE)
+  low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+  for (std::size_t k = 0; k < 4; ++k) {
+    low[2 * k] = a[k];
+    low[2 * k + 1] = b[k];
+    high[2 * k] = a[k + 4];
+    high[2 * k + 1] = b[k + 4];
+  }
+#endif
+}
 
 // Four numbers, and four words, with comparisons, whose results are words of ones or of zeros. What
 // takes or returns them is always inlined, so that how they would be passed does not matter.

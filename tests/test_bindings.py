@@ -1,6 +1,7 @@
 """The native functions never convert an array silently: copies cost memory and lose results."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from ranksvm import _core
@@ -103,36 +104,83 @@ def test_scores_must_be_finite(pairs):
         _core.Sweep(pairs, np.array([0.0, np.nan, 1.0, 2.0]), "hinge", 1.0, "auto")
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (1, 1), (63, 8), (65, 17), (200, 7)])
+def batch_of(columns):
+    """Return columns as they travel by Arrow's interface."""
+    names = [f"f{k}" for k in range(len(columns))]
+    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names).__arrow_c_array__()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (7, 9), (63, 8), (65, 17), (600, 7), (257, 24)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_columns_become_those_of_a_matrix(shape, dtype):
     expected = np.random.default_rng(0).normal(size=shape).astype(dtype)
     found = np.full(shape, np.nan, dtype)
-    assert _core.fill_rows(found, [column.copy() for column in expected.T])
+    assert _core.fill_rows(found, *batch_of(expected.T.copy()), 1)
     np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_columns_of_every_type_become_what_numpy_makes_of_them(dtype):
+    rng = np.random.default_rng(1)
+    kinds = ["f8", "f4", "i8", "u8", "i4", "u4", "i2", "u2", "i1", "u1"]
+    columns = [
+        rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, 300, kind, endpoint=True)
+        if kind[0] != "f"
+        else rng.normal(size=300).astype(kind)
+        for kind in np.resize(kinds, 25)
+    ]
+    found = np.empty((200, 25), dtype)
+    names = list(map(str, range(25)))
+    part = pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names).slice(7, 200)
+    assert _core.fill_rows(found, *part.__arrow_c_array__(), 1)
+    expected = np.column_stack([column[7:207].astype(dtype) for column in columns])
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_columns_on_threads():
+    rng = np.random.default_rng(2)
+    columns = list(rng.normal(size=(40, 30_000)))
+    X = np.empty((30_000, 40))
+    for n_threads in (1, 3):
+        X.fill(np.nan)
+        assert _core.fill_rows(X, *batch_of(columns), n_threads)
+        assert (columns == X.T).all()
+    columns[37][29_999] = np.inf
+    assert not _core.fill_rows(X, *batch_of(columns), 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, None])
 def test_columns_that_are_not_finite_are_told(dtype, value):
     largest = np.finfo(dtype).max
     columns = [np.full(300, sign * largest) for sign in (1, -1) for _ in range(5)]
     X = np.empty((300, 10), dtype)
-    assert _core.fill_rows(X, columns)  # whose sums overflow
-    for place in [(0, 0), (299, 7), (299, 9), (257, 8), (3, 4)]:
-        changed = [column.copy() for column in columns]
-        changed[place[1]][place[0]] = value
-        assert not _core.fill_rows(X, changed)
+    assert _core.fill_rows(X, *batch_of(columns), 1)  # whose sums overflow
+    for row, column in [(0, 0), (299, 7), (299, 9), (257, 8), (3, 4), (298, 2)]:
+        changed = [list(column) for column in columns]
+        changed[column][row] = value
+        assert not _core.fill_rows(X, *batch_of(changed), 1)
+
+
+def test_numbers_that_single_precision_does_not_hold_are_told():
+    X = np.empty((300, 9), np.float32)
+    for column in (0, 8):
+        columns = [np.zeros(300) for _ in range(9)]
+        columns[column][17] = 1e300
+        assert not _core.fill_rows(X, *batch_of(columns), 1)
 
 
 def test_columns_must_fit_a_matrix():
     X, column = np.zeros((3, 2)), np.zeros(3)
-    for columns in ([column], [column] * 3, [column, np.zeros(2)]):
+    assert _core.fill_rows(X, *batch_of([column] * 3), 1)  # the first two of them
+    for columns in ([column], [np.zeros(4)] * 2, [column, ["x", "y", "z"]]):
         with pytest.raises(ValueError, match="columns"):
-            _core.fill_rows(X, columns)
-    for bad in (np.zeros(3, np.float32), np.zeros(6)[::2], np.zeros((3, 1)), [0.0, 0.0, 0.0]):
-        with pytest.raises(TypeError, match="incompatible function arguments"):
-            _core.fill_rows(X, [column, bad])
+            _core.fill_rows(X, *batch_of(columns), 1)
+    schema, rows = batch_of([column, column])
+    with pytest.raises(ValueError, match="capsule of a schema"):
+        _core.fill_rows(X, rows, schema, 1)
+    with pytest.raises(ValueError, match="capsule of an array"):
+        _core.fill_rows(X, schema, schema, 1)
     for matrix in (np.zeros((3, 2), order="F"), np.zeros((3, 4))[:, ::2]):
         with pytest.raises(TypeError, match="incompatible function arguments"):
-            _core.fill_rows(matrix, [column, column])
+            _core.fill_rows(matrix, schema, rows, 1)

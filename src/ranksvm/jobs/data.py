@@ -197,7 +197,7 @@ def _unweighed_parts(
     source: DataSource, reading: Reading, of_first: Sequence[str] | None
 ) -> Iterator[FileRows]:
     if source.kind != "svmlight":
-        return _reader(source, reading, of_first).parts(reading.n_threads != 1)
+        return _reader(source, reading, of_first).parts(resolve_threads(reading.n_threads))
     from ..files.svmlight_parts import svmlight_parts
 
     reading.columns.require_none(source.name)
@@ -226,7 +226,7 @@ def _rows_of(source: DataSource, reading: Reading, of_first: Sequence[str] | Non
     if source.kind == "svmlight":
         reading.columns.require_none(source.name)
         return _svmlight(source, reading, reading.zero_based)
-    return _reader(source, reading, of_first).whole(reading.n_threads != 1)
+    return _reader(source, reading, of_first).whole(resolve_threads(reading.n_threads))
 
 
 def _reader(

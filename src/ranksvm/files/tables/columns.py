@@ -111,12 +111,14 @@ class TableColumns:
         named: str | None = getattr(self, role)
         if named is not None:
             return columns.require([named], f", to be the {TITLES[role]}")[0]
+        if role not in DEFAULTS:
+            return None
         taken = {*of_model, *(self.features or ()), *self.drop}
         taken |= {getattr(self, other) for other in ROLES}
         usual = [
             column
             for column in columns.found
-            if column.lower() in DEFAULTS.get(role, ()) and column not in taken
+            if column.lower() in DEFAULTS[role] and column not in taken
         ]
         if len(usual) > 1:
             raise DataError(

@@ -8,6 +8,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from ..data_source import DataSource
@@ -167,32 +168,32 @@ class _Arrow(Table):
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        n_rows = self._count(next(iter(wanted))) if self._of_file else 0
-        return n_rows, self.batches(wanted, threads)
-
-    def _count(self, number: int) -> int:
-        """Return the number of rows, by reading a single column."""
-        from pyarrow import ipc
-
-        options = ipc.IpcReadOptions(included_fields=[number])
-        reader = ipc.open_file(self._bytes, options=options)
-        return sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
+        batches = self._parts(list(wanted))
+        if not self._of_file:
+            return 0, batches
+        first = list(islice(batches, 1))
+        n_rows = sum(batch.num_rows for batch in first) * self._reader.num_record_batches
+        return n_rows, chain(_given_up(first), batches)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
-        numbers = list(wanted)
-        for batch in self._all():
-            part = batch.select(numbers)
-            part.validate(full=True)
-            step = _rows_of_batch(len(numbers))
+        step = _rows_of_batch(len(wanted))
+        for part in self._parts(list(wanted)):
             for first in range(0, part.num_rows, step):
                 yield part.slice(first, step)
 
-    def _all(self) -> Iterator[Any]:
+    def _parts(self, numbers: list[int]) -> Iterator[Any]:
+        """Yield these columns of the batches that were written, holding none."""
         if self._of_file:
             for number in range(self._reader.num_record_batches):
-                yield self._reader.get_batch(number)
+                yield _checked(self._reader.get_batch(number).select(numbers))
         else:
-            yield from self._reader
+            yield from (_checked(batch.select(numbers)) for batch in self._reader)
+
+
+def _checked(batch: Any) -> Any:
+    """Return a batch if it is what it says."""
+    batch.validate(full=True)
+    return batch
 
 
 class _Csv(Table):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,28 +61,34 @@ class TableReader:
         """What messages call the table."""
         return self._table.name
 
-    def whole(self, threads: bool = False) -> FileRows:
+    def whole(self, n_threads: int = 1) -> FileRows:
         """Return all rows."""
+        threads = n_threads > 1
         with self._sentences():
             n_rows, batches = self._table.whole(self._wanted, threads)
-            rows = _Rows(self.name, self._layout, n_rows, 0, self._dtype)
+            rows = self._rows(n_rows, 0, n_threads)
             for batch in made_ahead(batches) if threads else batches:
                 rows.add(batch)
+                del batch  # before the next is made
         return rows.finished()
 
-    def parts(self, threads: bool = False) -> Iterator[FileRows]:
+    def parts(self, n_threads: int = 1) -> Iterator[FileRows]:
         """Yield the rows, some at a time, never none."""
         first = 0
         with self._sentences():
-            for batch in self._table.batches(self._wanted, threads):
+            for batch in self._table.batches(self._wanted, n_threads > 1):
                 if batch.num_rows == 0:
                     continue
-                rows = _Rows(self.name, self._layout, batch.num_rows, first, self._dtype)
+                rows = self._rows(batch.num_rows, first, n_threads)
                 rows.add(batch)
                 first += batch.num_rows
                 yield rows.finished()
         if first == 0:
             raise DataError(f"{self.name} holds no rows")
+
+    def _rows(self, n_rows: int, first: int, n_threads: int) -> _Rows:
+        """Return room for so many rows."""
+        return _Rows(self.name, self._layout, n_rows, first, self._dtype, n_threads)
 
     @property
     def _wanted(self) -> dict[int, Any]:
@@ -126,8 +133,11 @@ def _type_of_features(table: Table, layout: Layout, single: bool | None) -> Any:
 class _Rows:
     """Rows that are put together of batches."""
 
-    def __init__(self, name: str, layout: Layout, n_rows: int, first: int, dtype: Any) -> None:
+    def __init__(
+        self, name: str, layout: Layout, n_rows: int, first: int, dtype: Any, n_threads: int
+    ) -> None:
         self._name, self._layout, self._first = name, layout, first
+        self._n_threads = n_threads
         self._X: NDArray[Any] = np.empty((n_rows, len(layout.features)), dtype)
         self._filled = 0
         self._columns: dict[str, list[NDArray[Any]]] = {role: [] for role in layout.roles}
@@ -138,11 +148,11 @@ class _Rows:
         start, stop = self._filled, self._filled + batch.num_rows
         if stop > len(self._X):
             self._hold(max(stop, len(self._X) * 3 // 2))
-        columns, names = batch.columns, self._layout.features
-        fill(self._X[start:stop], columns[: len(names)], list(map(self._place, names)))
-        roles = self._layout.roles.items()
-        for (role, name), column in zip(roles, columns[len(names) :], strict=True):
-            self._columns[role].append(_VALUES[role](column, self._place(name)))
+        names = self._layout.features
+        places = partial(map, self._place, names)
+        fill(self._X[start:stop], batch, places, self._n_threads)
+        for k, (role, name) in enumerate(self._layout.roles.items(), len(names)):
+            self._columns[role].append(_VALUES[role](batch.column(k), self._place(name)))
         self._filled = stop
 
     def _hold(self, n_rows: int) -> None:

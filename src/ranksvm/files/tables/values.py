@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -33,11 +33,12 @@ class Place(NamedTuple):
 
 def is_number(kind: Any) -> bool:
     """Whether values of a type are numbers, or truths."""
+    if kind.id in _plain_types():
+        return True
     from pyarrow import types
 
     return bool(
-        types.is_integer(kind)
-        or types.is_floating(kind)
+        types.is_float16(kind)
         or types.is_boolean(kind)
         or types.is_decimal(kind)
         or types.is_null(kind)  # all are missing, which is said later
@@ -65,19 +66,33 @@ def numbers(column: Any, place: Place) -> NDArray[Any]:
     return values
 
 
-def fill(target: NDArray[Any], columns: Sequence[Any], places: Sequence[Place]) -> None:
-    """Copy finite numbers of columns into those of a matrix in C order.
+def fill(target: NDArray[Any], batch: Any, places: Callable[[], Iterable[Place]], n: int) -> None:
+    """Copy finite numbers of the first columns of a batch into a matrix in C order, by n threads.
 
     Raises
     ------
     DataError
         If one is missing or not finite, or does not fit into single precision.
     """
-    found = [_values(column, place) for column, place in zip(columns, places, strict=True)]
-    converted = [np.ascontiguousarray(values, target.dtype) for values in found]
-    if not fill_rows(target, converted):
-        for values, becoming, place in zip(found, converted, places, strict=True):
-            _require_finite(values, becoming, place)
+    schema, rows = _plain(batch, target.shape[1]).__arrow_c_array__()
+    if not fill_rows(target, schema, rows, n):
+        for column, place in zip(batch.columns, places(), strict=False):
+            values = _values(column, place)
+            _require_finite(values, values.astype(target.dtype), place)
+
+
+def _plain(batch: Any, n_columns: int) -> Any:
+    """Return a batch of which the first columns have types that NumPy has as well."""
+    kinds, plain = batch.schema.types[:n_columns], _plain_types()
+    if plain.issuperset(kind.id for kind in kinds):
+        return batch
+    import pyarrow as pa
+
+    columns = [
+        column if kind.id in plain else column.cast("float64", safe=False)
+        for column, kind in zip(batch.columns, kinds, strict=False)
+    ]
+    return pa.RecordBatch.from_arrays(columns, list(map(str, range(n_columns))))
 
 
 def _values(column: Any, place: Place) -> NDArray[Any]:
