@@ -99,14 +99,14 @@ class Entrant(NamedTuple):
             return cls(variant, rows, of_each, asked)
         if features is None and scale in AFFINE:
             factors = scale_factors(X, scale, rows.X.columns)
-            scaled = asked.scaled(factors, rows.X.columns)
-            of_each = [replace(one, conditions=scaled) for one in of_each]
+            seen = asked.scaled(factors, rows.X.columns)
+            of_each = [replace(one, conditions=seen) for one in of_each]
             return cls(variant, rows.seen_as(rows.X.scaled(factors)), of_each, asked, factors)
         groups = rows.preferences.groups
         qid = None if groups.n_queries == 1 else groups.numbers
         mapped = mapped_rows(X, qid, scale, features, scaled=scaled)
-        seen = rows.seen_as(DesignMatrix.from_array(mapped.X))
-        return cls(variant, seen, of_each, asked, maps=mapped.maps, mapped=mapped.X)
+        rows = rows.seen_as(DesignMatrix.from_array(mapped.X))
+        return cls(variant, rows, of_each, asked, maps=mapped.maps, mapped=mapped.X)
 
     def instead(self, variant: Variant, of_each: list[Parameters]) -> Entrant:
         """Return another variant that sees the rows alike."""
@@ -307,8 +307,9 @@ def compete(
         of_each = [parameters for one in some for parameters in one.in_folds]
         rows = some[0].rows
         if learner is None:
-            options = {"n_jobs": n_jobs, "progress": progress, "starts": starts}
-            result = cross_validate(rows, of_each, folds, scoring, **options)
+            result = cross_validate(
+                rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress, starts=starts
+            )
         else:
             result = cross_validate_apart(learner, rows, of_each, folds, scoring, progress=progress)
         return result.split([len(one.of_each) for one in some])
