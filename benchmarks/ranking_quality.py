@@ -84,7 +84,7 @@ def data_sets(files: Iterable[Path], collections: Iterable[Path]) -> Iterator[tu
         yield file.name, joined([Rows(*load_svmlight(file)[:3])])
     named = letor_folder()
     for folder in [*collections, *([named] if named else [])]:
-        yield folder.name, joined(list(load_letor(folder)))
+        yield folder.resolve().name, joined(list(load_letor(folder)))
 
 
 def read(name: str) -> Rows:

@@ -1,5 +1,7 @@
 """Weights of pairs, scales and features chosen together with C."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -9,6 +11,8 @@ from cases import make_problem
 from ranksvm import QueryScaler, RankSVM, RankSVMCV, dump_svmlight, load_model, save_model
 from ranksvm.cli import main
 from ranksvm.models.maps import NystroemMap, QuantileMap, QueryMap, SplineMap
+from ranksvm.selection import contest
+from ranksvm.selection.cross_validation import cross_validate
 
 CS = [0.01, 1.0]
 
@@ -132,6 +136,45 @@ def test_what_is_best_at_an_end_goes_on(problem, sign, ends):
     ]
     np.testing.assert_allclose(of_chosen, [0.1, 1, 10, *ends])
     assert model.C_ == of_chosen[-1] == model.Cs_[model.best_index_]
+
+
+def test_beyond_an_end_folds_go_on_from_where_they_ended(problem, monkeypatch):
+    starts = []
+
+    def noted(*args, **options):
+        starts.append(options["starts"])
+        return cross_validate(*args, **options)
+
+    monkeypatch.setattr(contest, "cross_validate", noted)
+    for sign in (1, -1):
+        RankSVMCV(
+            param_grid="auto", cv=3, scoring=partial(_spread, sign), refit=False, n_threads=1
+        ).fit(*problem)
+    up, down = starts[: len(starts) // 2], starts[len(starts) // 2 :]
+    assert [sorted(one or {}) for one in up[-3:]] == [[0, 1, 2]] * 3
+    assert not any(down)
+    assert len({one[0].tobytes() for one in up[-3:]}) > 1
+
+
+def _spread(sign, y, scores, qid):
+    return sign * np.std(scores)
+
+
+def test_folds_of_the_short_list_have_two_rounds_and_the_model_all(problem):
+    X, y, qid = problem
+    options = {"cv": 3, "scoring": "ndcg@5", "n_threads": 1}
+    grid = [{"scale": ["quantile"], "pair_weight": ["ndcg"], "n_rounds": [2]}]
+    two = RankSVMCV([1.0], param_grid=grid, tol=0.1, **options).fit(X, y, qid)
+    auto = RankSVMCV([1.0], param_grid="auto", n_rounds=4, **options).fit(X, y, qid)
+    params = [
+        one["scale"] == "quantile" and not one["features"] for one in auto.cv_results_["params"]
+    ]
+    place = params.index(True)
+    for fold in range(3):
+        name = f"split{fold}_test_score"
+        assert auto.cv_results_[name][place] == two.cv_results_[name][0]
+    if auto.best_params_["pair_weight"] == "ndcg":
+        assert max(line.round for line in auto.history_) == 3
 
 
 def test_values_of_C_that_are_given_are_all(problem):

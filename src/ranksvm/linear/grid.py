@@ -100,6 +100,7 @@ def solve_grid(
     problem: Problem,
     of_each: Sequence[Parameters],
     callback: CallbackOfC | None = None,
+    w0: Vector | None = None,
 ) -> Iterator[tuple[int, SolverResult]]:
     """Solve a problem for parameters that differ in C, from the smallest C to the largest.
 
@@ -110,6 +111,8 @@ def solve_grid(
     of_each : sequence of Parameters
     callback : callable, optional
         As for `ranksvm_grid`.
+    w0 : ndarray of shape (n_features,), optional
+        Where to start; zero by default.
 
     Yields
     ------
@@ -123,7 +126,7 @@ def solve_grid(
     problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
     if len(order) > 1:
         problem = replace(problem, choice=problem.choice.when_shared())
-    start = WarmStart()
+    start = WarmStart(w0)
     for place in order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)

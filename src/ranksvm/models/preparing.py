@@ -88,6 +88,10 @@ class MappedRows(NamedTuple):
     X: Any
     maps: tuple[FeatureMap, ...] = ()
 
+    def by(self, further: FeatureMap, qid: ArrayLike | None, max_memory: float) -> MappedRows:
+        """Return the rows with a further map applied."""
+        return MappedRows(further.apply(self.X, qid, max_memory=max_memory), (*self.maps, further))
+
 
 def mapped_rows(
     X: Any,
@@ -95,6 +99,8 @@ def mapped_rows(
     scale: str | None = None,
     features: Features | None = None,
     max_memory: float = MAX_MEMORY,
+    *,
+    scaled: dict[str, MappedRows] | None = None,
     **naming: Any,
 ) -> MappedRows:
     """Fit maps to rows, and map them.
@@ -108,6 +114,9 @@ def mapped_rows(
     features : Features, optional
     max_memory : float, default=4e9
         Bytes that what is made dense may take.
+    scaled : dict, optional
+        The same rows by scales, as far as they have been scaled before; those that are now are
+        added.
     **naming
         As for `ranksvm.models.scaling.scale_factors`.
 
@@ -120,16 +129,17 @@ def mapped_rows(
         scale = scale or "standard"
     if scale is None and features is None:
         return MappedRows(X)
-    X = X.astype(np.float64, copy=False)
-    maps: list[FeatureMap] = []
+    found = MappedRows(X.astype(np.float64, copy=False))
     if scale is not None:
-        maps.append(scale_map(X, qid, scale, max_memory, **naming))
-        X = maps[0].apply(X, qid, max_memory=max_memory)
-    if features is not None:
-        fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
-        maps.append(fitted(X, features.size))
-        X = maps[-1].apply(X, qid, max_memory=max_memory)
-    return MappedRows(X, tuple(maps))
+        scaled = {} if scaled is None else scaled
+        if scale not in scaled:
+            first = scale_map(found.X, qid, scale, max_memory, **naming)
+            scaled[scale] = found.by(first, qid, max_memory)
+        found = scaled[scale]
+    if features is None:
+        return found
+    fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
+    return found.by(fitted(found.X, features.size), qid, max_memory)
 
 
 def scale_map(

@@ -8,7 +8,7 @@ as long as the end is the best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.training import Fit
 from ..models.maps import FeatureMap
-from ..models.preparing import mapped_rows, require_conditions
+from ..models.preparing import MappedRows, mapped_rows, require_conditions
 from ..models.scaling import scale_factors
 from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
@@ -65,7 +65,14 @@ class Entrant(NamedTuple):
     mapped: Any = None
 
     @classmethod
-    def of(cls, variant: Variant, rows: FoldedRows, X: Any, given: Parameters) -> Entrant:
+    def of(
+        cls,
+        variant: Variant,
+        rows: FoldedRows,
+        X: Any,
+        given: Parameters,
+        scaled: dict[str, MappedRows],
+    ) -> Entrant:
         """Do to rows, of features X, what the variant asks for.
 
         Parameters
@@ -75,6 +82,8 @@ class Entrant(NamedTuple):
         X : ndarray or CSR matrix of shape (n_samples, n_features)
         given : Parameters
             What the variant does not say.
+        scaled : dict
+            As for `ranksvm.models.preparing.mapped_rows`.
 
         Raises
         ------
@@ -90,14 +99,14 @@ class Entrant(NamedTuple):
             return cls(variant, rows, of_each, asked)
         if features is None and scale in AFFINE:
             factors = scale_factors(X, scale, rows.X.columns)
-            scaled = asked.scaled(factors, rows.X.columns)
-            of_each = [replace(one, conditions=scaled) for one in of_each]
+            seen = asked.scaled(factors, rows.X.columns)
+            of_each = [replace(one, conditions=seen) for one in of_each]
             return cls(variant, rows.seen_as(rows.X.scaled(factors)), of_each, asked, factors)
         groups = rows.preferences.groups
         qid = None if groups.n_queries == 1 else groups.numbers
-        mapped = mapped_rows(X, qid, scale, features)
-        seen = rows.seen_as(DesignMatrix.from_array(mapped.X))
-        return cls(variant, seen, of_each, asked, maps=mapped.maps, mapped=mapped.X)
+        mapped = mapped_rows(X, qid, scale, features, scaled=scaled)
+        rows = rows.seen_as(DesignMatrix.from_array(mapped.X))
+        return cls(variant, rows, of_each, asked, maps=mapped.maps, mapped=mapped.X)
 
     def instead(self, variant: Variant, of_each: list[Parameters]) -> Entrant:
         """Return another variant that sees the rows alike."""
@@ -112,8 +121,8 @@ class Entrant(NamedTuple):
     @property
     def in_folds(self) -> list[Parameters]:
         """For each C, what to train folds with."""
-        least = self.variant.tol_of_folds
-        return [replace(one, tol=max(one.tol, least)) for one in self.of_each]
+        effort = self.variant.of_folds
+        return [effort.limit(one) for one in self.of_each]
 
     @property
     def path(self) -> Hashable:
@@ -167,10 +176,18 @@ class Contest(FoldScores):
         best = self.best()
         return self.entrants[int(self.number[best])].beyond(float(self.Cs[best]))
 
+    def starts(self, further: Entrant) -> Mapping[int, Vector]:
+        """Return where the folds start for another C: where they ended, if those were smaller."""
+        number = self._number_of(further)
+        is_larger = self.results[number].Cs.max() < further.of_each[0].C
+        return self.results[number].ends if is_larger else {}
+
+    def _number_of(self, further: Entrant) -> int:
+        return next(k for k, one in enumerate(self.entrants) if one.variant is further.variant)
+
     def with_more(self, further: Entrant, result: CrossValidation) -> Contest:
         """Return the contest with another C of an entrant."""
-        same = (k for k, one in enumerate(self.entrants) if one.variant is further.variant)
-        number = next(same)
+        number = self._number_of(further)
         entrants, results = list(self.entrants), list(self.results)
         of_each = entrants[number].of_each + further.of_each
         entrants[number] = further._replace(of_each=of_each)
@@ -248,11 +265,12 @@ def entrants_of(
         As for `Entrant.of`.
     """
     first: dict[Hashable, Entrant] = {}
+    scaled: dict[str, MappedRows] = {}
     entrants = []
     for variant in variants:
         alike = variant.scale, variant.features
         if alike not in first:
-            first[alike] = Entrant.of(variant, rows, X, given)
+            first[alike] = Entrant.of(variant, rows, X, given, scaled)
         of_each = rows.grid(variant.Cs, variant.parameters(given))
         entrants.append(first[alike].instead(variant, of_each))
     return entrants
@@ -283,11 +301,15 @@ def compete(
         If no fold has preference pairs both to train and to validate on.
     """
 
-    def measured(some: Sequence[Entrant]) -> list[CrossValidation]:
+    def measured(
+        some: Sequence[Entrant], starts: Mapping[int, Vector] | None = None
+    ) -> list[CrossValidation]:
         of_each = [parameters for one in some for parameters in one.in_folds]
         rows = some[0].rows
         if learner is None:
-            result = cross_validate(rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress)
+            result = cross_validate(
+                rows, of_each, folds, scoring, n_jobs=n_jobs, progress=progress, starts=starts
+            )
         else:
             result = cross_validate_apart(learner, rows, of_each, folds, scoring, progress=progress)
         return result.split([len(one.of_each) for one in some])
@@ -301,5 +323,5 @@ def compete(
         results.update(zip(numbers, of_path, strict=True))
     contest = Contest.of(entrants, [results[number] for number in range(len(entrants))])
     while (further := contest.further()) is not None:
-        contest = contest.with_more(further, measured([further])[0])
+        contest = contest.with_more(further, measured([further], contest.starts(further))[0])
     return contest

@@ -7,10 +7,10 @@ on how many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ..linear.in_step import InStep
 from ..linear.parameters import Parameters
 from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
-from ..solvers import Status
+from ..solvers import SolverResult, Status
 from ..threads import resolve_threads
 from .fold_scores import FoldScores
 from .folds import Fold
@@ -30,6 +30,7 @@ from .scoring import Scoring
 
 Vector = NDArray[np.float64]
 _Measured: TypeAlias = tuple[float, float, bool]
+_Solutions: TypeAlias = Iterator[tuple[int, SolverResult]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class CrossValidation(FoldScores):
         On the scales of the features (`ranksvm.linear.scales`).
     n_passes : int or None
         How often X has been read, if it is mapped from disk; by all folds together.
+    ends : dict of int to ndarray of shape (n_features,)
+        By the number of a fold, its first round for the largest C.
     """
 
     Cs: Vector
@@ -56,6 +59,7 @@ class CrossValidation(FoldScores):
     shortfall: str | None = None
     advice: str | None = None
     n_passes: int | None = None
+    ends: Mapping[int, Vector] = field(default_factory=dict)
 
     def best(self, one_standard_error: bool = False) -> int:
         """Return the place of the C with the best mean; of equal ones, the smallest.
@@ -82,6 +86,7 @@ class CrossValidation(FoldScores):
             Cs=np.concatenate([self.Cs, other.Cs]),
             dual_gaps=np.concatenate([self.dual_gaps, other.dual_gaps]),
             shortfall=self.shortfall or other.shortfall,
+            ends=other.ends if other.Cs.max() > self.Cs.max() else self.ends,
         )
 
     def table(self) -> dict[str, NDArray[Any]]:
@@ -98,6 +103,7 @@ def cross_validate(
     *,
     n_jobs: int | None = None,
     progress: Callable[[], object] | None = None,
+    starts: Mapping[int, Vector] | None = None,
 ) -> CrossValidation:
     """Train for each C on the training rows of each fold; measure on its validation rows.
 
@@ -116,6 +122,8 @@ def cross_validate(
         (`ranksvm.linear.in_step`).
     progress : callable, optional
         Called after each training.
+    starts : dict of int to ndarray of shape (n_features,), optional
+        By the number of a fold, where it starts; at zero by default.
 
     Raises
     ------
@@ -135,15 +143,17 @@ def cross_validate(
     runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=8)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]
 
-    def solve(k: int) -> tuple[list[_Measured], str | None]:
+    starts = starts or {}
+
+    def solve(k: int) -> _OfFold:
         with steps.member():
-            return _solve_fold(runner, of_each, k, progress or (lambda: None))
+            return _solve_fold(runner, of_each, k, starts.get(k), progress or (lambda: None))
 
     with runner.threads() as each_fold:
         of_folds = each_fold(solve)
-    results = np.array([of_fold for of_fold, _ in of_folds])
+    results = np.array([of_fold.measured for of_fold in of_folds])
     scores, gaps, converged = np.moveaxis(results, -1, 0)
-    advice = next((advice for _, advice in of_folds if advice is not None), None)
+    advice = next((one.advice for one in of_folds if one.advice is not None), None)
     short = shortfall_of(gaps, converged > 0, of_each[0].tol)
     return CrossValidation(
         runner.by_fold(scores),
@@ -152,20 +162,33 @@ def cross_validate(
         with_advice(short, advice),
         advice,
         steps.n_passes if rows.X.is_mapped else None,
+        {k: one.end for k, one in zip(runner.kept, of_folds, strict=True)},
     )
 
 
+class _OfFold(NamedTuple):
+    """Score, gap and whether that is small enough, for each C; the largest C's first round."""
+
+    measured: list[_Measured]
+    advice: str | None
+    end: Vector
+
+
 def _solve_fold(
-    runner: FoldRunner, of_each: Sequence[Parameters], k: int, progress: Callable[[], object]
-) -> tuple[list[_Measured], str | None]:
-    """Return score, gap and whether that is small enough, for each C; and advice on scales."""
+    runner: FoldRunner,
+    of_each: Sequence[Parameters],
+    k: int,
+    w0: Vector | None,
+    progress: Callable[[], object],
+) -> _OfFold:
     fold = runner.folds[k]
     seen, unseen = runner.rows.views(fold)
     problem = runner.rows.problem(seen, fold[0], min(of_each, key=attrgetter("C")))
     measure = runner.scorer(k)
     results: list[_Measured] = [(np.nan, np.nan, False)] * len(of_each)
     weights, score = None, np.nan
-    solutions = solve_grid(problem, of_each, runner.stopped)
+    ends: list[Vector] = []
+    solutions = _noted(solve_grid(problem, of_each, runner.stopped, w0), ends)
     some = runner.rows.some(fold[0])
     for place, result in in_rounds(solutions, seen, some, of_each, runner.stopped):
         if result.weights is not weights:
@@ -173,7 +196,15 @@ def _solve_fold(
             score = measure(unseen.dot(weights, problem.objective.n_threads))
         results[place] = score, result.dual_gap, result.status is Status.CONVERGED
         progress()
-    return results, advice_on_scales(problem.objective.X, problem.objective.n_threads)
+    advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
+    return _OfFold(results, advice, ends[-1])
+
+
+def _noted(solutions: _Solutions, ends: list[Vector]) -> _Solutions:
+    """Pass solutions on, and note their weights, the last alone."""
+    for place, result in solutions:
+        ends[:] = [result.weights]
+        yield place, result
 
 
 def shortfall_of(gaps: NDArray[np.float64], converged: NDArray[np.bool_], tol: float) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,9 +37,36 @@ AUTO: ParamGrid = (
     {"scale": ["quantile"], "features": ["nystroem"], "pair_weight": ["ndcg"]},
 )
 N_CS = 20
-# Rankings are settled long before objectives are: scores on the folds change by less than these
-# differ with a gap as small as one likes.
-TOL_OF_FOLDS = 0.1
+
+
+class Effort(NamedTuple):
+    """How far folds are trained, at most.
+
+    Attributes
+    ----------
+    tol : float, default=0
+        The gap, if that is more than what is asked for.
+    n_rounds : int, optional
+        How many, if these are fewer than what is asked for.
+    """
+
+    tol: float = 0.0
+    n_rounds: int | None = None
+
+    def limit(self, parameters: Parameters) -> Parameters:
+        """Return what to train folds with."""
+        n_rounds = parameters.n_rounds if self.n_rounds is None else self.n_rounds
+        return replace(
+            parameters,
+            tol=max(parameters.tol, self.tol),
+            n_rounds=min(parameters.n_rounds, n_rounds),
+        )
+
+
+FULL = Effort()
+# Rankings are settled long before objectives are, and weights of the top after one round: scores on
+# the folds change by less than these differ with a gap as small as one likes, or with more rounds.
+SHORT = Effort(tol=0.1, n_rounds=2)
 
 
 @dataclass(frozen=True)
@@ -52,13 +79,12 @@ class Variant:
         By name, what differs from the ranker as it is given.
     Cs : int, array-like or None
         Values of C, or how many; None is a few around 1, and more beyond an end that is best.
-    tol_of_folds : float, default=0
-        The gap to which folds are trained, if that is more than what is asked for.
+    of_folds : Effort
     """
 
     settings: Mapping[str, Any]
     Cs: int | ArrayLike | None
-    tol_of_folds: float = 0.0
+    of_folds: Effort = FULL
 
     def parameters(self, given: Parameters) -> Parameters:
         """Return what to train with, for whatever C."""
@@ -122,7 +148,7 @@ def variants_of(
                 f"param_grid must give lists of values by name, or be 'auto', not {param_grid!r}"
             )
         of_each = variants_of(AUTO, Cs, l1_ratios)
-        return [replace(one, Cs=Cs, tol_of_folds=TOL_OF_FOLDS) for one in of_each]
+        return [replace(one, Cs=Cs, of_folds=SHORT) for one in of_each]
     from sklearn.model_selection import ParameterGrid
 
     param_grid = {} if param_grid is None else param_grid

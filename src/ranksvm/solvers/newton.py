@@ -15,6 +15,7 @@ Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 ORDER = 1.5  # of convergence near the optimum, where it is 2, to be on the safe side
+FALL_NEARBY = 0.1  # of the distance, as if by a step before, where a problem nearby was solved
 
 
 def newton(
@@ -57,10 +58,11 @@ def newton(
     start = objective.resumed().evaluate(w0, dtype)
     current = continuation.start(start, progress.lower_bound)
     status = progress.record(current, 0.0)
-    if status is None:
-        current, status = _by_last_hessian(current, progress)
-    trial: Trial[Evaluation] | None = None
     fall = 1.0  # of the distance, in the last step
+    if status is None:
+        there, status = _by_last_hessian(current, progress)
+        current, fall = there, fall if there is current else FALL_NEARBY
+    trial: Trial[Evaluation] | None = None
     while status is None:
         refined = continuation.refine(current, progress.target, trial)
         direction = None
