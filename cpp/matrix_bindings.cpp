@@ -12,6 +12,7 @@
 #include "compiler.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
+#include "sparse_gram.hpp"
 #include "sparse_hessian.hpp"
 
 using namespace nanobind::literals;
@@ -201,6 +202,34 @@ class CsrRows final : public SparseMatrix {
 
 using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// How many rows are chosen, all of which there are.
+template <class Value, class Index>
+std::int64_t n_chosen(const CsrMatrix<Value, Index>& X,
+                      const std::optional<In<std::int64_t, 1>>& rows) {
+  if (!rows) return X.n_rows;
+  const auto n = static_cast<std::int64_t>(rows->shape(0));
+  for (std::int64_t i = 0; i < n; ++i)
+    require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
+  return n;
+}
+
+template <class Value, class Index>
+Out<double, 2> gram(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
+                    const In<double, 1>& scale, const std::optional<In<std::int64_t, 1>>& rows,
+                    int n_threads) {
+  const auto& X = held.matrix;
+  const auto* a = checked(offset, X);
+  require_length(scale, X.n_columns);
+  const auto n = n_chosen(X, rows);
+  const auto limit = std::int64_t{1} << 32;
+  require(n < limit && X.n_columns < limit, "the matrix is too large");
+  const CsrRows<Value, Index> chosen(X, a, scale.data(), rows ? rows->data() : nullptr);
+  auto result = new_matrix<double>(n, n);
+  const nb::gil_scoped_release release;
+  multiply_by_transposed(chosen, n, X.n_columns, result.data(), n_threads);
+  return result;
+}
+
 template <class Value, class Index>
 std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>& held,
                                              const std::shared_ptr<const Sweep>& sweep,
@@ -211,10 +240,7 @@ std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>
   const auto& X = held.matrix;
   const auto* a = checked(offset, X);
   require_length(scale, X.n_columns);
-  const auto n = rows ? static_cast<std::int64_t>(rows->shape(0)) : X.n_rows;
-  require(n == sweep->pairs().n_documents(), "one row per document");
-  for (std::int64_t i = 0; rows && i < n; ++i)
-    require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
+  require(n_chosen(X, rows) == sweep->pairs().n_documents(), "one row per document");
   const auto stride = static_cast<std::int64_t>(result.shape(1));
   require(X.n_columns <= stride && stride < (std::int64_t{1} << 32) &&
               static_cast<std::int64_t>(result.shape(0)) == X.n_columns,
@@ -298,6 +324,9 @@ void bind_csr(nb::module_& m, const char* name) {
           nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 8>(),
           "Begin to add Z.T @ N @ Z to these columns of the result, for "
           "Z = ((X - offset) * scale)[rows].");
+  cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
+          "rows"_a.noconvert().none(), "n_threads"_a = 1,
+          "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
   bind_matrix_operations<Matrix>(cls);
 }
 

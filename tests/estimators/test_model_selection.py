@@ -71,7 +71,7 @@ def test_scores_are_those_of_separate_fits(problem, loss, normalize, grouped):
     np.testing.assert_allclose(results["mean_test_score"], expected.mean(axis=1))
     np.testing.assert_allclose(results["std_test_score"], expected.std(axis=1))
     np.testing.assert_allclose(results["standard_error"], expected.std(axis=1, ddof=1) / 2)
-    assert np.all((results["max_dual_gap"] >= 0) & (results["max_dual_gap"] <= 1e-10))
+    assert np.all((results["max_dual_gap"] >= 0) & (results["max_dual_gap"] <= 30e-10))
     assert Cs[model.best_index_] == model.C_
     assert model.best_score_ == results["mean_test_score"].max()
     assert results["rank_test_score"][model.best_index_] == 1

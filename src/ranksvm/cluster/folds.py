@@ -49,7 +49,7 @@ def scores_of_folds(
     for fold in range(n_folds):
         problem = make_problem(data, least, without=fold)
         weights = np.empty((len(of_each), data.n_features))
-        for place, result in solve_grid(problem, of_each):
+        for place, result in solve_grid(problem, of_each, for_choice=True):
             weights[place] = result.weights
         found[fold] = data.rounds.accuracy(fold, weights)
     if np.isnan(found).any():

@@ -2,6 +2,15 @@
 
 What one solution leaves to the next is in `ranksvm.linear.warm_starts`; planes below ``c L(X w)``,
 multiplied, are planes for another c.
+
+Solutions that are but compared with each other need not be exact, only close in comparison with how
+far they have come. With w0 the weights of least R, such as zero, and a share t,
+
+    gap <= t min(P(w), P(w0) - P(w))
+
+leaves at most the part t of what there was to gain. To ask for a gap relative to the value alone
+would not do: where regularisation is strong, w0 itself has a small one, and ranks nothing. What the
+last solution has gained for the next c is known before that begins, and is a lower bound of it.
 """
 
 from __future__ import annotations
@@ -27,6 +36,10 @@ from .training import Problem, progress_of
 from .warm_starts import WarmStart
 
 Vector = NDArray[np.float64]
+
+# With less, means over folds hardly change in comparison with their standard errors
+# (`python -m benchmarks.cross_validation` shows by how much).
+MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
 
@@ -101,6 +114,8 @@ def solve_grid(
     of_each: Sequence[Parameters],
     callback: CallbackOfC | None = None,
     w0: Vector | None = None,
+    *,
+    for_choice: bool = False,
 ) -> Iterator[tuple[int, SolverResult]]:
     """Solve a problem for parameters that differ in C, from the smallest C to the largest.
 
@@ -113,6 +128,9 @@ def solve_grid(
         As for `ranksvm_grid`.
     w0 : ndarray of shape (n_features,), optional
         Where to start; zero by default.
+    for_choice : bool, default=False
+        Whether solutions are but compared: of what there is to gain 30 times `tol`, at most 3 %,
+        may then be left.
 
     Yields
     ------
@@ -126,12 +144,17 @@ def solve_grid(
     problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
     if len(order) > 1:
         problem = replace(problem, choice=problem.choice.when_shared())
-    start = WarmStart(w0)
+    start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
     for place in order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
         progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
-        objective, w0 = start.ahead(problem.objective.with_c(unit * C), progress)
+        objective = problem.objective.with_c(unit * C)
+        if at_rest is not None:
+            share = min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
+            gained = start.gained(objective, at_rest)
+            progress.tol = max(progress.tol, share * min(1.0, gained))
+        objective, w0 = start.ahead(objective, progress)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
         yield place, result

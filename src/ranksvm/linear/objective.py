@@ -31,7 +31,7 @@ Vector = NDArray[np.float64]
 HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
-NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
+NEAR = 0.5  # in lower bounds, or values: a minimum can be reached by few steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,10 @@ class LinearObjective(Terms):
                 return LinearEvaluation(self, weights, *step[1:])
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
         return self.at(weights, scores)
+
+    def at_rest(self) -> LinearEvaluation:
+        """Evaluate the objective at the weights of least R."""
+        return self.evaluate(self.penalty.rest(self.size))
 
     def upper_value(self, weights: Vector, upper_loss: float | None = None) -> float:
         """Return ``P(w)`` from fresh scores, and not less than it is: rounding is added."""
@@ -222,10 +226,11 @@ class LinearEvaluation(AtWeights):
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point.
+        best dual point. It is None, too, at weights that are near the optimum already, as from a
+        smaller C: from there few steps lead on, and the way from a wide smoothing would be longer.
         """
         objective = self.objective
-        if not objective.has_few_rows:
+        if not objective.has_few_rows or self.duality_gap <= NEAR:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ..solvers import Progress, SolverResult
 from ..solvers.line_search import line_search
 from ..solvers.protocols import Point
+from ..solvers.result import TINY
 from .known import Known
 from .objective import LinearEvaluation, LinearObjective
 
@@ -65,6 +66,22 @@ class WarmStart:
         if there is None:
             return objective, here.weights
         return objective.knowing(there.known), there.weights
+
+    def gained(self, objective: LinearObjective, at_rest: LinearEvaluation) -> float:
+        """Return by how much the last solution betters weights at rest, in values of its own.
+
+        Parameters
+        ----------
+        objective : LinearObjective
+        at_rest : LinearEvaluation
+            For another c.
+        """
+        if self.last is None:
+            return 0.0
+        known = self.last.known
+        value = objective.penalty.value(known.weights) + objective.c * known.loss.value
+        least = objective.penalty.value(at_rest.weights) + objective.c * at_rest.loss.value
+        return max(least - value, 0.0) / max(value, TINY)
 
     def _best_ahead(self, here: LinearEvaluation, progress: Progress) -> LinearEvaluation | None:
         c, last, before = here.objective.c, self.last, self.before
