@@ -30,7 +30,7 @@ from benchmarks.cluster_faults import report_kills, report_memory
 from benchmarks.cluster_peers import COLUMNS, beside_others
 from benchmarks.cluster_rounds import (
     FEATURES,
-    of_step,
+    of_fit,
     report_billion,
     report_constants,
     report_delays,
@@ -128,7 +128,7 @@ def report_web(paths: list[Path]) -> None:
             one = measured(client, paths)
         ratio = f"{one.seconds / seconds:.2f}"
         off = f"{one.objective / local.objective_ - 1:.1e}"
-        formula = f"{one.n_rounds * of_step(len(y), FEATURES, PARTITIONS, n):.2f}"
+        formula = f"{of_fit(len(y), FEATURES, PARTITIONS, n, one.n_rounds):.2f}"
         rows.append((f"{n} workers", f"{one.seconds:.2f}", formula, one.n_rounds, ratio, off))
     columns = ("", "seconds", "formula", "rounds", "ratio", "objective off by")
     print_table("Web-like rows", columns, rows)
