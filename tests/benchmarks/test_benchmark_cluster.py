@@ -42,9 +42,13 @@ def test_a_process_that_hangs_is_ended_with_its_children(monkeypatch, tmp_path):
     monkeypatch.setattr(subprocess, "Popen", popen)
     assert in_process("nobody", [], 0.1, None) == {"end": "its process ended without a word"}
     with pytest.raises(ProcessLookupError):
-        while True:  # until the last of them is buried
-            os.killpg(started[0].pid, signal.SIGKILL)
-            time.sleep(0.05)
+        _kill_until_buried(started[0].pid)
+
+
+def _kill_until_buried(group):
+    while True:
+        os.killpg(group, signal.SIGKILL)
+        time.sleep(0.05)
 
 
 def test_an_error_is_told_and_what_hangs_is_left():
