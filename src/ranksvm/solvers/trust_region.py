@@ -16,6 +16,7 @@ Vector = NDArray[np.float64]
 
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 
+
 def trust_region(
     objective: Objective,
     w0: Vector,
