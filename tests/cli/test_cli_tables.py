@@ -300,9 +300,14 @@ def test_several_files_that_number_their_queries_alike(folder, capsys):
     (folder / "a.svm").write_text("1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n")
     (folder / "b.svm").write_text("0 qid:2 1:4\n1 qid:1 1:5\n0 qid:1 1:7\n")
     found = run(capsys, "train", "a.svm", "b.svm", "m.json")
-    assert "note: 1 qids of a.svm and the files after it come in several of them" in found.err
-    assert load_model("m.json").training["n_queries"] == 3
-    assert load_model("m.json").training["n_pairs"] == 3
+    assert "note: 1 qid comes in several of a.svm and the files after it" in found.err
+    (folder / "ab.svm").write_text((folder / "a.svm").read_text() + (folder / "b.svm").read_text())
+    run(capsys, "train", "ab.svm", "n.json")
+    run(capsys, "pack", "a.svm", "b.svm", "ab.rsvm")
+    run(capsys, "train", "ab.rsvm", "p.json")
+    for model in ("m.json", "n.json", "p.json"):
+        assert load_model(model).training["n_queries"] == 2
+        assert load_model(model).training["n_pairs"] == 5
 
 
 def test_files_that_count_from_zero(folder, capsys):

@@ -74,6 +74,45 @@ def test_examples_do_what_they_say(trained, command, capsys):
         assert main(shlex.split(example)[1:]) == 0, (example, capsys.readouterr().err)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["trian", "a", "b"], "train"),
+        (["plot", "effect", "a", "b"], "effects"),
+        (["train", "a", "b", "--loss", "hing"], "hinge"),
+    ],
+)
+def test_misspelt_words_are_met_with_those_that_may_be_meant(folder, capsys, arguments, meant):
+    assert f"(did you mean {meant}?)" in refusal(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("# Title\n\nProse, with commas.\n", "notes is no data: as a table it has one column"),
+        ('{"weights": [1]}', "notes is JSON, as models are, not data"),
+        ("\n<html>", "notes is HTML or XML, not data"),
+    ],
+)
+def test_what_is_no_data_is_told(folder, capsys, content, message):
+    Path("notes").write_text(content)
+    assert message in refusal(capsys, "train", "notes", "model.json")
+
+
+def test_the_weight_of_pairs_is_no_count(folder, capsys):
+    assert main(["train", "train.svm", "m.json"]) == 0
+    assert re.search(r" queries, \d+ pairs\n", capsys.readouterr().err)
+    assert main(["train", "train.svm", "m.json", "--pair-weight", "ndcg"]) == 0
+    assert re.search(r" queries, pair weight [\d,]+\.\d\n", capsys.readouterr().err)
+
+
+def test_the_table_of_what_is_tried_fits_a_terminal(folder, capsys):
+    main(["cv", "train.svm", "--auto", "--folds", "2", "--Cs", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 88
+    assert "features=nystroem, pair_weight=ndcg, scale=quantile:" in lines
+
+
 def test_exit_statuses_tell_what_has_happened(trained, capsys, monkeypatch):
     early = ["train.csv", "early.json", "--max-iter", "1", "--tol", "1e-12"]
     assert main(["train", *early]) == 3

@@ -124,10 +124,13 @@ def test_rows_of_a_query_must_be_adjacent():
         list(of_whole_queries(iter([part_of(whole, 0, 2), part_of(whole, 2, 5)])))
 
 
-def test_files_have_queries_of_their_own():
-    parts = [rows_of([1, 2], name="a"), rows_of([2, 1], name="b"), rows_of([1], name="c")]
+def test_a_query_id_is_that_of_one_query_in_all_files():
+    parts = [rows_of([1, 2], name="a"), rows_of([2, 3], name="b"), rows_of([3], name="c")]
     found = [part.qid.tolist() for part in of_whole_queries(iter(parts))]
-    assert found == [[1], [2, 2], [1, 1]]
+    assert found == [[1], [2, 2], [3, 3]]
+    parts = [rows_of([1, 2], name="a"), rows_of([2, 1], name="b")]
+    with pytest.raises(QueryAgainError, match="b: the rows of query 1 are not adjacent"):
+        list(of_whole_queries(iter(parts)))
 
 
 def test_sparse_parts():

@@ -39,6 +39,7 @@ def train_on_cluster(args: argparse.Namespace) -> None:
     from ..files.model import save_model
     from ..files.replacing import MODEL, check_replaceable
     from ..jobs.data import quietly
+    from ..jobs.training import counted_pairs
 
     _require_simple(args)
     check_replaceable(args.model, MODEL, args.force)
@@ -62,7 +63,7 @@ def train_on_cluster(args: argparse.Namespace) -> None:
         f"{ranker.status_}: objective {ranker.objective_:.9g}, relative gap "
         f"{ranker.dual_gap_:.1e}, {ranker.n_iter_} iterations, {last.n_rounds} rounds, "
         f"{last.seconds:.2f} s; {ranker.n_features_in_} features, {ranker.n_queries_} queries, "
-        f"{ranker.n_pairs_:.15g} pairs",
+        f"{counted_pairs(ranker.n_pairs_)}",
     )
 
 

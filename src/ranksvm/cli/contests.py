@@ -81,14 +81,17 @@ def _drawn(contest: Contest, best: int, top: int | None, measured: str) -> Any:
 
 
 def _shown(contest: Contest, best: int, top: int, metric: str) -> str:
-    """Return the table for people; a star marks the chosen, a word the best if that differs."""
-    titles = [one.variant.title for one in contest.entrants]
-    width = max(map(len, titles))
-    named = f"{'':{width}} " if width else ""
-    lines = [f"{named}{'C':>12} {metric:>25} {'standard error':>16}\n"]
+    """Return the table for people; a star marks the chosen, a word the best if that differs.
+
+    Of several entrants, each has a line above its own.
+    """
+    lines = [f"{'C':>12} {metric:>25} {'standard error':>16}\n"]
+    last = None
     rows = zip(contest.number, contest.Cs, contest.mean, contest.standard_error, strict=True)
     for k, (number, C, mean, error) in enumerate(rows):
+        if number != last and len(contest.entrants) > 1:
+            lines.append(f"{contest.entrants[number].variant.title or 'as it is'}:\n")
+        last = number
         mark = " *" if k == best else " best" if k == top else ""
-        named = f"{titles[number]:{width}} " if width else ""
-        lines.append(f"{named}{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
+        lines.append(f"{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
     return "".join(lines)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from .examples import EXAMPLES
@@ -22,6 +23,7 @@ _ELSEWHERE = {
     "-w": "it is --solver",
     "-p": "the loss is --loss hinge or --loss squared_hinge",
 }
+_NO_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +61,9 @@ class Parser(argparse.ArgumentParser):
         return "\n  ".join([super().format_help() + "\nexamples:", *examples]) + "\n"
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and exit."""
+        """Say what is wrong, with the choice that may be meant, and exit."""
+        if found := _NO_CHOICE.search(message):
+            message += _nearest(found[1], re.findall(r"[\w-]+", found[2]))
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
@@ -69,8 +73,13 @@ class Parser(argparse.ArgumentParser):
         if option in _ELSEWHERE:
             hint = f": {_ELSEWHERE[option]}"
         elif option.startswith("-"):
-            from difflib import get_close_matches
-
-            nearest = get_close_matches(option, self._option_string_actions, 1)
-            hint = f" (did you mean {nearest[0]}?)" if nearest else ""
+            hint = _nearest(option, self._option_string_actions)
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+
+def _nearest(word: str, choices: Iterable[str]) -> str:
+    """Return a question whether another word was meant, if one is near."""
+    from difflib import get_close_matches
+
+    nearest = get_close_matches(word, list(choices), 1)
+    return f" (did you mean {nearest[0]}?)" if nearest else ""

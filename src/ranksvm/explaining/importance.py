@@ -162,6 +162,11 @@ def losses(
     lost : ndarray of shape (n_queries, n_features)
     baseline : float
         The mean of the metric with all features.
+
+    Raises
+    ------
+    ValueError
+        If the metric is defined for no query.
     """
     groups = QueryGroups.from_qid(qid, len(added))
 
@@ -170,6 +175,11 @@ def losses(
         return found
 
     baseline = measured(scores)
+    if np.isnan(baseline).all():
+        raise InputError(
+            f"{metric} is defined for no query, whose labels are all alike to it; choose another "
+            "metric"
+        )
     lost = np.zeros((len(baseline), added.shape[1]))
     for k in np.flatnonzero(added.any(axis=0)).tolist():
         without = scores - added[:, k]

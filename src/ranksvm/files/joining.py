@@ -18,15 +18,14 @@ Features = NDArray[Any] | CsrArrays
 def joined(parts: list[FileRows], note: Callable[[str], None]) -> FileRows:
     """Return the rows of files, one after the other.
 
-    A query that ends a file goes on in the next if that begins with the same qid. Otherwise a qid
-    that was in a file before stands for another query, and is written with the name of the file.
+    A qid is that of one query in all files, as if they were one.
 
     Parameters
     ----------
     parts : list of FileRows
         Is emptied, so that no more memory is taken than by the rows and a file.
     note : callable
-        Is told of qids that stand for other queries.
+        Is told of qids that come in several files.
 
     Raises
     ------
@@ -76,29 +75,27 @@ def _joined_queries(parts: list[FileRows], note: Callable[[str], None]) -> NDArr
         return None
     if len({column.dtype.kind for column in columns}) > 1:
         columns = [column.astype(str) for column in columns]
+    n_again = _come_again(columns)
+    if n_again:
+        counted = "1 qid comes" if n_again == 1 else f"{n_again:,} qids come"
+        note(
+            f"note: {counted} in several of {parts[0].name} and the files after it, and each is "
+            "that of one query; if files number their queries alike, give these other qids"
+        )
+    return np.concatenate(columns)
+
+
+def _come_again(columns: list[NDArray[Any]]) -> int:
+    """Return how many qids come in several files, but for those that go on from one to the next."""
     seen: set[Any] = set()
-    last = name_of_last = None
-    again, names = 0, []
-    for part, column in zip(parts, columns, strict=True):
+    again: set[Any] = set()
+    last = None
+    for column in columns:
         own = _distinct(column)
-        new = {one: f"{part.name}:{one}" if one in seen else str(one) for one in own}
-        if own[0] == last and name_of_last is not None:
-            new[own[0]] = name_of_last
-        again += len(seen.intersection(new) - {last if own[0] == last else None})
-        seen.update(new)
-        last, name_of_last = own[-1], new[own[-1]]
-        names.append(new)
-    if again == 0:
-        return np.concatenate(columns)
-    note(
-        f"note: {again} qids of {parts[0].name} and the files after it come in several of them: "
-        "each file has queries of its own, but for one that goes on from the end of a file to the "
-        "beginning of the next"
-    )
-    renamed = [
-        [new[one] for one in column.tolist()] for new, column in zip(names, columns, strict=True)
-    ]
-    return np.array([one for column in renamed for one in column])
+        again |= seen.intersection(own[1:] if own[0] == last else own)
+        seen.update(own)
+        last = own[-1]
+    return len(again)
 
 
 def _distinct(qid: NDArray[Any]) -> list[Any]:

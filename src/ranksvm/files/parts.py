@@ -89,10 +89,9 @@ def _together(waiting: list[FileRows]) -> FileRows:
 
 
 class _Seen:
-    """The queries of a file that have ended."""
+    """The queries that have ended."""
 
     def __init__(self) -> None:
-        self._name: str | None = None
         self._last: Any = None
         self._ended: set[str] = set()
 
@@ -100,8 +99,6 @@ class _Seen:
         """Refuse a query that has ended before."""
         if part.qid is None:
             return
-        if part.name != self._name:
-            self._name, self._ended = part.name, set()
         starts = np.flatnonzero(np.concatenate([[True], part.qid[1:] != part.qid[:-1]]))
         for start, one in zip(starts.tolist(), map(str, part.qid[starts].tolist()), strict=True):
             if one == self._last:

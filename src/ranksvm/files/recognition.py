@@ -33,6 +33,7 @@ _OTHERS = {
     b"\xff\xfe": "text in UTF-16: save it as UTF-8",
     b"\xfe\xff": "text in UTF-16: save it as UTF-8",
 }
+_MARKUP = {b"{": "JSON, as models are", b"<": "HTML or XML"}
 _PICKLE = re.compile(rb"\x80[\x02-\x05][\x95}\]c(\x8c]")
 _TAR = slice(257, 262)
 _BY_NAME = {
@@ -94,6 +95,9 @@ def _refuse_others(name: str, start: bytes) -> None:
     for magic, what in _OTHERS.items():
         if _begins(start, magic):
             raise DataError(f"{name} is {what}")
+    for mark, what in _MARKUP.items():
+        if start.lstrip().startswith(mark):
+            raise DataError(f"{name} is {what}, not data: rows are SVMlight, CSV, TSV or Parquet")
     if _PICKLE.match(start):
         raise DataError(f"{name} is a Python pickle, which is not read: save it as Parquet")
     if start[_TAR] == b"ustar":

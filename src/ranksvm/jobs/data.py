@@ -312,8 +312,8 @@ def load_table(
     ----------
     path : str, path-like or binary file object, or a sequence of these
         Files, or patterns such as ``"parts/*.parquet"``. CSV may be compressed. The rows of
-        several files come one after the other, features by name. A qid that comes again in
-        another file stands for another query, unless it ends one file and begins the next.
+        several files come one after the other, features by name. A qid is that of one query in
+        all files.
     label, qid, weight, event, docid : str, optional
         Names of columns. By default labels are those named ``label``, ``relevance`` or ``y``, query
         ids those named ``qid``, ``query_id`` or ``query``, and documents those named ``docid`` or

@@ -186,5 +186,12 @@ def summary(fit: Fit, rows: FileRows) -> str:
         f"{result.status}: objective {result.value:.9g}, relative gap {result.dual_gap:.1e}, "
         f"{result.n_iter} iterations, {last.seconds:.2f} s; "
         f"{len(rows.labels)} rows, {rows.n_features} features, {fit.n_queries} queries, "
-        f"{fit.n_pairs:.15g} pairs{read}{advice}"
+        f"{counted_pairs(fit.n_pairs)}{read}{advice}"
     )
+
+
+def counted_pairs(n_pairs: float) -> str:
+    """Return how many pairs there are, or what they weigh if that is no whole number."""
+    if n_pairs == int(n_pairs):
+        return f"{int(n_pairs)} pairs"
+    return f"pair weight {n_pairs:,.1f}" if n_pairs >= 1 else f"pair weight {n_pairs:.3g}"

@@ -217,8 +217,9 @@ def _as_matrix(values: Any) -> Matrix:
 
 
 def _require_finite(K: Matrix, kernel: Kernel) -> None:
-    if np.isfinite(K.sum()):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):  # of values that are finite, too
+        if np.isfinite(K.sum()):
+            return
     bad = np.argwhere(~np.isfinite(K))
     if len(bad):
         i, j = bad[0]

@@ -95,13 +95,27 @@ def effect_curves(
     """
     first, rest = split_at_queries(model)
     low, high = _domain(first, rest) if X is None else _seen(first.mapped(X, qid))
+    _require_finite(low, high)
     values = np.linspace(low, high, n_points)
     return values, contributions(rest, values)
 
 
+def _require_finite(low: Vector, high: Vector) -> None:
+    """Refuse features that are so large that from one end of a curve to the other overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = np.flatnonzero(~np.isfinite(high - low))
+    if len(bad):
+        k = int(bad[0])
+        raise InputError(
+            f"feature {k + 1} goes from {low[k]:g} to {high[k]:g}, too far for a curve in floating "
+            "point; scale the features"
+        )
+
+
 def _seen(X: Any) -> tuple[Vector, Vector]:
     dense = densified(X, MAX_MEMORY)
-    low, high = np.quantile(dense, [_TAIL, 1 - _TAIL], axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # between values far apart
+        low, high = np.quantile(dense, [_TAIL, 1 - _TAIL], axis=0)
     narrow = low == high
     return (
         np.where(narrow, dense.min(axis=0), low),

@@ -52,7 +52,7 @@ def scale_factors(
     columns = Columns(X.shape[1]) if columns is None else columns
     with np.errstate(over="ignore", invalid="ignore"):
         spread = _spread(columns.only(X), scale)
-        factors: Vector = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > 0)
+        factors: Vector = np.divide(1.0, spread, out=np.ones_like(spread), where=spread != 0)
     bad = np.flatnonzero(~(np.isfinite(factors) & (factors > 0)))
     if len(bad):
         raise InputError(
@@ -83,7 +83,8 @@ def _deviations(X: Any) -> Vector:
     n_rows = max(BLOCK_VALUES * X.shape[0] // max(X.size, 1), 1)
     for first in range(0, X.shape[0], n_rows):
         scaler.partial_fit(X[first : first + n_rows])
-    deviation: Vector = scaler.scale_
+    # Those of variances that overflow are taken for constant there.
+    deviation: Vector = np.where(np.isfinite(scaler.var_), scaler.scale_, np.nan)
     return deviation
 
 

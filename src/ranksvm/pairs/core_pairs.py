@@ -129,5 +129,5 @@ class CorePairs:
             )
         except ValueError as error:
             raise InputError(
-                f"{error}: values of X are too large for floating point; scale them"
+                f"{error}: values of X are too large, or too small, for floating point; scale them"
             ) from None

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..linear.occurring import Columns, FeatureWeights, occurring
 from ..models.from_estimators import linear_model_of
 from ..pairs.query_columns import without_column
-from .figures import BLUE, VERMILLION, new_axes, shortened
+from .figures import BLUE, VERMILLION, new_axes, require_drawable, shortened
 
 _BAR_HEIGHT = 0.22  # inches
 
@@ -158,7 +158,11 @@ class CoefficientsDisplay:
             if given != n:
                 raise InputError(f"there are {n} weights but {what} of {given} features")
         values = self.weights.values
-        return values if deviation is None else values * deviation.at(self.weights.columns)
+        if deviation is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = values * deviation.at(self.weights.columns)
+        require_drawable("weights", values)
+        return values
 
     def _name(self, k: int) -> str:
         return f"x{k}" if self.feature_names is None else shortened(str(self.feature_names[k]))
@@ -186,7 +190,8 @@ def feature_deviations(X: Any, n_features: int | None = None) -> FeatureWeights:
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         _, _, columns = occurring(X.indptr, X.indices, X.shape[1])
-    deviation = np.sqrt(StandardScaler(with_mean=False).fit(columns.only(X)).var_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.sqrt(StandardScaler(with_mean=False).fit(columns.only(X)).var_)
     if n_features is not None and n_features > columns.n_features:
         columns = Columns(n_features, columns.feature(np.arange(len(columns))))
     return FeatureWeights(columns, deviation)

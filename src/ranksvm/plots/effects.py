@@ -15,7 +15,7 @@ from ..models.columns import columns_of
 from ..models.effects import effect_curves, split_at_queries
 from ..models.from_estimators import model_of
 from ..models.maps.base import MAX_MEMORY, densified
-from .figures import BLUE, new_grid, shortened
+from .figures import BLUE, new_grid, require_drawable, shortened
 
 _RUG = 200  # values that are marked
 
@@ -147,6 +147,8 @@ class FeatureEffectDisplay:
             If `n_shown` is not at least 1, or shapes do not go together.
         """
         self._require_shapes(n_shown)
+        require_drawable("values of the features", self.values)
+        require_drawable("effects", self.effects)
         centred, spread = self._centred()
         order = np.argsort(-spread, kind="stable")[:n_shown]
         axes = list(new_grid(len(order)) if axes is None else axes)[: len(order)]

@@ -7,6 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ..errors import InputError
 
 # The palette of Okabe and Ito (2008), which people with any colour vision tell apart.
@@ -17,6 +20,7 @@ LINES = ["-", "--", "-.", ":"]
 _MARKED_POINTS = 25
 _NAME_LENGTH = 40
 _LEGEND_WIDTH = 60  # letters in one line above the axes
+_LARGEST = 1e300  # beyond which axes overflow
 
 
 def new_axes(height: float = 4.8) -> Any:
@@ -139,6 +143,16 @@ def legend_above(ax: Any, title: str | None = None) -> None:
     )
     for text in (legend.get_title(), *legend.get_texts()):
         text.set_parse_math(False)
+
+
+def require_drawable(what: str, values: ArrayLike) -> None:
+    """Refuse values that are too large for axes; `what` calls them."""
+    largest = np.abs(values).max(initial=0.0)
+    if not largest < _LARGEST:
+        raise InputError(
+            f"the {what} cannot be drawn: they are too large for floating point; scale the "
+            "features, or train on scaled ones"
+        )
 
 
 def check_picture(path: str | os.PathLike[str]) -> None:

@@ -112,7 +112,7 @@ def _shown(evaluation: Evaluation) -> tuple[list[str], list[Vector]]:
 
 def _histogram(name: str, values: Vector) -> Markup:
     known = values[~np.isnan(values)]
-    low, high = min(0.0, *known), max(1.0, *known)
+    low, high = min([0.0, *known]), max([1.0, *known])
     counts, edges = np.histogram(known, _BINS, (low, high))
     median = float(np.median(known)) if len(known) else float("nan")
     description = (

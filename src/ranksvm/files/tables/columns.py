@@ -91,6 +91,11 @@ class TableColumns:
             column = self._column(role, columns, of_model or ())
             if column is not None:
                 roles[role] = column
+        if labelled and len(found) == 1:
+            raise DataError(
+                f"{name} is no data: as a table it has one column alone, {found[0]!r}, and rows of "
+                "SVMlight begin with a label"
+            )
         if labelled and "label" not in roles:
             raise DataError(
                 f"{name} has no column named {_either(DEFAULTS['label'])}: say which holds the "

@@ -47,9 +47,9 @@ class AffineMap(FeatureMap):
         """Map rows, as `FeatureMap` says; sparse ones stay sparse where there is no centre."""
         if self.center.any():
             X = densified(X, max_memory)
-        if not is_sparse(X):
-            with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not is_sparse(X):
                 return (X - self.center) * self.factors
-        X = X.copy()
-        X.data = X.data * self.factors[X.indices]
+            X = X.copy()
+            X.data = X.data * self.factors[X.indices]
         return X

@@ -78,12 +78,17 @@ class NystroemMap(FeatureMap):
         X : ndarray or CSR matrix of shape (n_samples, n_features)
         n_components : int
             All rows, if there are fewer.
+
+        Raises
+        ------
+        ValueError
+            If squares of values overflow.
         """
         from sklearn.kernel_approximation import Nystroem
 
         n_components = min(n_components, X.shape[0])
         total = _total_variance(X)
-        gamma = 1.0 / total if 0 < total < np.inf else 1.0 / X.shape[1]
+        gamma = 1.0 / total if total > 0 else 1.0 / X.shape[1]
         found = Nystroem(gamma=gamma, n_components=n_components, random_state=0).fit(X)
         rows = found.components_
         dense = rows.toarray() if is_sparse(rows) else rows
@@ -127,4 +132,10 @@ def _total_variance(X: Any) -> float:
         means = np.asarray(X.mean(axis=0))
         level = float(squares.mean(axis=0).sum())
         total = level - float((means * means).sum())
+        farthest = 4 * X.shape[0] * level  # no two rows are that far apart, squared
+    if not np.isfinite(farthest):
+        raise InputError(
+            "the features are too large for a kernel, which takes their squares; scale them, say "
+            "with scale='minmax'"
+        )
     return total if total > _ROUNDING * level else 0.0

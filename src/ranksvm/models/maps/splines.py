@@ -69,6 +69,11 @@ class SplineMap(FeatureMap):
         X : ndarray or CSR matrix of shape (n_samples, n_features)
         n_knots : int, default=5
         degree : int, default=3
+
+        Raises
+        ------
+        ValueError
+            If knots are beyond floating point.
         """
         low, high = (
             np.asarray(bound.todense()).ravel() if hasattr(bound, "todense") else bound
@@ -76,7 +81,10 @@ class SplineMap(FeatureMap):
         )
         step = np.where(high > low, high / (n_knots - 1) - low / (n_knots - 1), 1.0)
         places = np.arange(-degree, n_knots + degree)
-        knots = low + places[:, None] * step
+        with np.errstate(over="ignore", invalid="ignore"):
+            knots = low + places[:, None] * step
+            spans = knots[-1] - knots[0]
+        _require_finite(spans, low, high)
         knots[n_knots + degree - 1] = np.maximum(knots[n_knots + degree - 1], high)
         return cls(np.maximum.accumulate(knots), degree)
 
@@ -159,6 +167,17 @@ class SplineMap(FeatureMap):
                 f"feature {k + 1} has values beyond the knots of its splines, {low:g} to {high:g}"
             )
         return values
+
+
+def _require_finite(spans: Vector, low: Vector, high: Vector) -> None:
+    """Refuse features that are so large that what their knots span overflows."""
+    wide = np.flatnonzero(~np.isfinite(spans))
+    if len(wide):
+        k = int(wide[0])
+        raise InputError(
+            f"feature {k + 1} goes from {low[k]:g} to {high[k]:g}, which is too far for the knots "
+            "of splines in floating point; scale the features, say with scale='quantile'"
+        )
 
 
 def _slopes(knots: Vector, degree: int) -> tuple[Vector, Vector]:
