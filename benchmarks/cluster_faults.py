@@ -35,7 +35,7 @@ def report_kills(paths: list[Path]) -> None:
 def row_of(
     name: str, event: Callable[[Client], None], share: float, paths: list[Path]
 ) -> tuple[Any, ...]:
-    """Return a row: fits without and with an event, after a share of rounds, on the workers."""
+    """Return a row: fits without and with an event at a share of the rounds."""
     with workers(2) as client:
         trained(client, paths, nullcontext())  # files are in memory then, and modules there
         seconds, expected = trained(client, paths, nullcontext())

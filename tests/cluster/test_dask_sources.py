@@ -192,3 +192,31 @@ def test_files_of_different_kinds_are_refused(client, tmp_path):
         DaskRankSVM(client=client).fit(paths)
     with pytest.raises(ValueError, match="labels and queries of their own: leave out y"):
         DaskRankSVM(client=client).fit(paths, columns()[0])
+
+
+@pytest.mark.parametrize("kind", ["string", "category", "object"])
+def test_query_ids_may_be_texts(client, local, kind):
+    frame = frame_of().assign(qid=[f"q{q}" for q in QID])
+    frame["qid"] = frame["qid"].astype(kind)
+    parts = dd.from_delayed([dask.delayed(frame.iloc[rows]) for rows in SLICES], meta=frame[:0])
+    model = DaskRankSVM(tol=1e-10, qid="qid", client=client)
+    model.fit(parts[[*NAMES, "qid"]], parts["label"])
+    np.testing.assert_allclose(model.coef_, local.coef_, rtol=0, atol=1e-9)
+    assert model.score(parts[[*NAMES, "qid"]], parts["label"]) == local.score(X, Y, QID)
+    with pytest.raises(ValueError, match=r"must hold numbers.*qid|qid.*must hold numbers"):
+        DaskRankSVM(client=client).fit(parts[[*NAMES, "qid"]], parts["label"])
+    with pytest.raises(ValueError, match="X has no column 'query', which is to hold"):
+        DaskRankSVM(qid="query", client=client).fit(parts, parts["label"])
+    with pytest.raises(ValueError, match="X has no column 'qid'"):
+        model.fit(*dense()[:2])
+
+
+def test_columns_of_unlike_lengths_name_their_partition(client):
+    labels = da.from_array(Y, chunks=(CHUNKS,)).map_blocks(lambda block: block[1:])
+    frame = dd.from_delayed([dask.delayed(frame_of(rows)[NAMES]) for rows in SLICES])
+    with pytest.raises(ValueError, match=r"partition 0: y has 47 rows where X has 48"):
+        DaskRankSVM(client=client).fit(frame, labels)
+    with pytest.raises(ValueError, match="y is partitioned differently from X: 2 partitions"):
+        DaskRankSVM(client=client).fit(frame, da.from_array(Y, chunks=60))
+    with pytest.raises(ValueError, match="X must be a matrix, found 1 dimensions"):
+        DaskRankSVM(client=client).fit(labels, labels)

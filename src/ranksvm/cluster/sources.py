@@ -46,12 +46,13 @@ def sources_of(
         if given:
             raise InputError(f"files have labels and queries of their own: leave out {given[0]}")
         return sources_of_files(X, Reading())
-    parts = partitions_of(X, "X")
+    column = qid if isinstance(qid, str) else None
+    parts = partitions_of(X, "X", column)
     if y is None:
         raise InputError("fit needs labels y, as a dask array or series partitioned as X is")
     aligned = {name: aligned_with(X, len(parts), value, name) for name, value in of_rows.items()}
-    if isinstance(qid, str):
-        aligned["qid"] = [qid] * len(parts)
+    if column is not None:
+        aligned["qid"] = [column] * len(parts)
     else:
         aligned["qid"] = aligned_with(X, len(parts), qid, "qid")
     make = delayed(rows_of, pure=False)
@@ -73,20 +74,22 @@ def is_paths(X: Any) -> bool:
     return isinstance(X, Sequence) and bool(X) and all(isinstance(x, str | os.PathLike) for x in X)
 
 
-def partitions_of(X: Any, name: str) -> list[Delayed]:
-    """Return the partitions of rows of a matrix.
+def partitions_of(X: Any, name: str, ids: str | None = None) -> list[Delayed]:
+    """Return the partitions of rows of a matrix, of which a column may hold query ids.
 
     Raises
     ------
     ValueError, TypeError
-        If it is no collection of Dask, of unknown chunk sizes, or of objects.
+        If it is no collection of Dask, of unknown chunk sizes, of objects, or has no such column.
     """
     if not is_dask_collection(X) or not hasattr(X, "to_delayed"):
         raise TypeError(
             f"{name} must be a dask array, a dask data frame, or a list of files, not a "
             f"{type(X).__name__}; RankSVM takes what is in memory"
         )
-    _require_numbers(X, name)
+    if ids is not None and ids not in getattr(X, "columns", ()):
+        raise InputError(f"{name} has no column {ids!r}, which is to hold the query ids")
+    _require_numbers(X if ids is None else X.drop(columns=ids), name)
     if not hasattr(X, "chunks"):
         return list(X.to_delayed())
     if X.ndim != 2:
