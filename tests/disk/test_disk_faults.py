@@ -6,7 +6,7 @@ import resource
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ranksvm import RankSVM, open_data, pack
 from ranksvm.disk.folder import whole_folder
+from ranksvm.errors import InputError
 from ranksvm.files.atomic import OutputError
 from ranksvm.files.source import DataError
 
@@ -26,7 +27,7 @@ def packed(folder, layout="dense", names=False):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 5)) * (rng.random((40, 5)) < (0.9 if layout == "dense" else 0.2))
     qid = [f"q{k // 8}" for k in range(40)] if names else np.arange(40) // 8
-    return pack([(X, np.arange(40) % 3, qid, np.ones(40))], folder / "d.rsvm")
+    return pack([(X, np.arange(40) % 3, qid, np.ones(40), np.ones(40))], folder / "d.rsvm")
 
 
 @pytest.fixture(params=["dense", "csr"])
@@ -88,9 +89,54 @@ def test_places_that_do_not_rise(tmp_path, name):
 def test_columns_beyond_the_matrix(tmp_path):
     packed(tmp_path, "csr")
     path = tmp_path / "d.rsvm" / "indices.npy"
-    np.save(path, np.load(path) + np.int32(1))
-    with pytest.raises(ValueError, match="a column index lies outside the matrix"):
-        RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+    indices = np.load(path)
+    for column in (-(2**31), -1, 5, 2**31 - 1):
+        indices[3] = column
+        np.save(path, indices)
+        with pytest.raises(DataError, match=r"indices\.npy: .* index lies outside the matrix"):
+            RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_packing_would_have_refused(tmp_path, value):
+    packed(tmp_path)
+    expected = {
+        "y.npy": r"y\.npy holds labels that are no finite numbers",
+        "weight.npy": "sample_weight must be finite; row 3",
+        "query_weight.npy": "query_weight must be finite; row 3",
+        "X.npy": "scores must be finite",
+    }
+    for name, message in expected.items():
+        path = tmp_path / "d.rsvm" / name
+        content, values = path.read_bytes(), np.load(path)
+        values.reshape(-1)[3] = value
+        np.save(path, values)
+        with pytest.raises(InputError, match=message):
+            RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+        path.write_bytes(content)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["pipe", "\ud800", "x" * 5000, ""])
+def test_sources_that_are_no_files_are_not_read(tmp_path, name):
+    packed(tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # whose reader would wait for ever
+    path = tmp_path / "d.rsvm" / "meta.json"
+    source = {"name": name, "bytes": 0, "mtime_ns": 0, "fingerprint": ""}
+    if name == "pipe":
+        source["name"] = str(tmp_path / name)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "sources": [source]}))
+    warned = pytest.warns(UserWarning, match="is stale") if name == "pipe" else nullcontext()
+    with warned:
+        open_data(tmp_path / "d.rsvm")
+
+
+@pytest.mark.parametrize("names", [["\ud800"] * 5, [1] * 5, ["a"] * 4, {}])
+def test_names_of_queries_that_cannot_be(tmp_path, names):
+    packed(tmp_path, names=True)
+    (tmp_path / "d.rsvm" / "qid_names.json").write_text(json.dumps(names))
+    with pytest.raises(DataError, match=r"qid_names\.json must list the names of 5 queries"):
+        _ = open_data(tmp_path / "d.rsvm").query_names
 
 
 def test_folders_that_hold_no_packed_data(tmp_path):
