@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranksvm import RankSVM, open_data, pack
+from ranksvm import RankSVM, open_data, pack, save_model
 from ranksvm.disk.folder import whole_folder
 from ranksvm.errors import InputError
 from ranksvm.files.atomic import OutputError
@@ -250,22 +250,42 @@ def test_a_full_disk(tmp_path):
     assert names_of(tmp_path) == ["a.svm"]
 
 
-def test_a_file_that_is_cut_off_while_it_is_mapped(folder):
-    program = (
-        "import os, sys\n"
-        "from ranksvm.cli import main\n"
-        "from ranksvm.disk.data import PackedData\n"
-        "known = PackedData.design_matrix\n"
-        "def cut(self, *arguments):\n"
-        "    X = known(self, *arguments)\n"
-        "    os.truncate(os.path.join(self.path, 'y.npy'), 0)\n"
-        "    return X\n"
-        "PackedData.design_matrix = cut\n"
-        f"sys.exit(main(['train', {str(folder)!r}, '-']))\n"
+CUTTING = """
+import os, sys
+from ranksvm.cli import main
+from ranksvm.disk.data import PackedData
+known = PackedData.design_matrix
+def cut(self, *arguments):
+    X = known(self, *arguments)
+    os.truncate(os.path.join("d.rsvm", sys.argv[1]), 0)
+    return X
+PackedData.design_matrix = cut
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("y.npy", ["train", "d.rsvm", "-"]),
+        ("X.npy", ["train", "d.rsvm", "-"]),
+        ("X.npy", ["predict", "m.json", "d.rsvm", "-"]),
+        ("X.npy", ["train", "rows.svm", "-", "--validation", "d.rsvm"]),
+    ],
+)
+def test_a_file_that_is_cut_off_while_it_is_mapped(tmp_path, name, command):
+    packed(tmp_path)
+    save_model(RankSVM().fit(open_data(tmp_path / "d.rsvm")), tmp_path / "m.json")
+    (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 0:1 4:{k + 1}\n" for k in range(9)))
+    process = subprocess.run(
+        [sys.executable, "-c", CUTTING, name, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr.startswith(f"ranksvm: error: a file of {folder} was cut off while")
+    assert process.returncode == 2, process.stderr
+    last = process.stderr.splitlines()[-1]
+    assert last.startswith("ranksvm: error: a file of d.rsvm was cut off while")
 
 
 def test_what_was_abandoned_is_removed(tmp_path):
