@@ -6,15 +6,16 @@ import resource
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranksvm import RankSVM, open_data, pack
+from ranksvm import RankSVM, open_data, pack, save_model
 from ranksvm.disk.folder import whole_folder
+from ranksvm.errors import InputError
 from ranksvm.files.atomic import OutputError
 from ranksvm.files.source import DataError
 
@@ -26,7 +27,7 @@ def packed(folder, layout="dense", names=False):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 5)) * (rng.random((40, 5)) < (0.9 if layout == "dense" else 0.2))
     qid = [f"q{k // 8}" for k in range(40)] if names else np.arange(40) // 8
-    return pack([(X, np.arange(40) % 3, qid, np.ones(40))], folder / "d.rsvm")
+    return pack([(X, np.arange(40) % 3, qid, np.ones(40), np.ones(40))], folder / "d.rsvm")
 
 
 @pytest.fixture(params=["dense", "csr"])
@@ -88,9 +89,54 @@ def test_places_that_do_not_rise(tmp_path, name):
 def test_columns_beyond_the_matrix(tmp_path):
     packed(tmp_path, "csr")
     path = tmp_path / "d.rsvm" / "indices.npy"
-    np.save(path, np.load(path) + np.int32(1))
-    with pytest.raises(ValueError, match="a column index lies outside the matrix"):
-        RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+    indices = np.load(path)
+    for column in (-(2**31), -1, 5, 2**31 - 1):
+        indices[3] = column
+        np.save(path, indices)
+        with pytest.raises(DataError, match=r"indices\.npy: .* index lies outside the matrix"):
+            RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_packing_would_have_refused(tmp_path, value):
+    packed(tmp_path)
+    expected = {
+        "y.npy": r"y\.npy holds labels that are no finite numbers",
+        "weight.npy": "sample_weight must be finite; row 3",
+        "query_weight.npy": "query_weight must be finite; row 3",
+        "X.npy": "scores must be finite",
+    }
+    for name, message in expected.items():
+        path = tmp_path / "d.rsvm" / name
+        content, values = path.read_bytes(), np.load(path)
+        values.reshape(-1)[3] = value
+        np.save(path, values)
+        with pytest.raises(InputError, match=message):
+            RankSVM().fit(open_data(tmp_path / "d.rsvm"))
+        path.write_bytes(content)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["pipe", "\ud800", "x" * 5000, ""])
+def test_sources_that_are_no_files_are_not_read(tmp_path, name):
+    packed(tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # whose reader would wait for ever
+    path = tmp_path / "d.rsvm" / "meta.json"
+    source = {"name": name, "bytes": 0, "mtime_ns": 0, "fingerprint": ""}
+    if name == "pipe":
+        source["name"] = str(tmp_path / name)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "sources": [source]}))
+    warned = pytest.warns(UserWarning, match="is stale") if name == "pipe" else nullcontext()
+    with warned:
+        open_data(tmp_path / "d.rsvm")
+
+
+@pytest.mark.parametrize("names", [["\ud800"] * 5, [1] * 5, ["a"] * 4, {}])
+def test_names_of_queries_that_cannot_be(tmp_path, names):
+    packed(tmp_path, names=True)
+    (tmp_path / "d.rsvm" / "qid_names.json").write_text(json.dumps(names))
+    with pytest.raises(DataError, match=r"qid_names\.json must list the names of 5 queries"):
+        _ = open_data(tmp_path / "d.rsvm").query_names
 
 
 def test_folders_that_hold_no_packed_data(tmp_path):
@@ -204,22 +250,42 @@ def test_a_full_disk(tmp_path):
     assert names_of(tmp_path) == ["a.svm"]
 
 
-def test_a_file_that_is_cut_off_while_it_is_mapped(folder):
-    program = (
-        "import os, sys\n"
-        "from ranksvm.cli import main\n"
-        "from ranksvm.disk.data import PackedData\n"
-        "known = PackedData.design_matrix\n"
-        "def cut(self, *arguments):\n"
-        "    X = known(self, *arguments)\n"
-        "    os.truncate(os.path.join(self.path, 'y.npy'), 0)\n"
-        "    return X\n"
-        "PackedData.design_matrix = cut\n"
-        f"sys.exit(main(['train', {str(folder)!r}, '-']))\n"
+CUTTING = """
+import os, sys
+from ranksvm.cli import main
+from ranksvm.disk.data import PackedData
+known = PackedData.design_matrix
+def cut(self, *arguments):
+    X = known(self, *arguments)
+    os.truncate(os.path.join("d.rsvm", sys.argv[1]), 0)
+    return X
+PackedData.design_matrix = cut
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("y.npy", ["train", "d.rsvm", "-"]),
+        ("X.npy", ["train", "d.rsvm", "-"]),
+        ("X.npy", ["predict", "m.json", "d.rsvm", "-"]),
+        ("X.npy", ["train", "rows.svm", "-", "--validation", "d.rsvm"]),
+    ],
+)
+def test_a_file_that_is_cut_off_while_it_is_mapped(tmp_path, name, command):
+    packed(tmp_path)
+    save_model(RankSVM().fit(open_data(tmp_path / "d.rsvm")), tmp_path / "m.json")
+    (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 0:1 4:{k + 1}\n" for k in range(9)))
+    process = subprocess.run(
+        [sys.executable, "-c", CUTTING, name, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr.startswith(f"ranksvm: error: a file of {folder} was cut off while")
+    assert process.returncode == 2, process.stderr
+    last = process.stderr.splitlines()[-1]
+    assert last.startswith("ranksvm: error: a file of d.rsvm was cut off while")
 
 
 def test_what_was_abandoned_is_removed(tmp_path):

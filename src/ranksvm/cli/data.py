@@ -140,13 +140,10 @@ def read_rows(
     rank: bool = True,
 ) -> FileRows:
     """Read DATA; for a model, with features that can be its own; note if no queries are ranked."""
-    from ..disk.folder import packed_among
     from ..jobs.data import read_data
     from ..jobs.rows import one_ranking, require_fit
 
-    packed = packed_among(args.data)
-    if packed is not None:
-        _explain_bus_errors(packed)
+    _explain_bus_errors(args.data)
     labelled = rank and getattr(args, "pairs", None) is None
     rows = read_data(args.data, reading_of(args, model, comments=comments, labelled=labelled))
     if model is not None:
@@ -156,13 +153,18 @@ def read_rows(
     return rows
 
 
-def _explain_bus_errors(path: str) -> None:
-    from .. import _core
+def _explain_bus_errors(paths: Sequence[str]) -> None:
+    """Let a sentence be the end of reading packed data, of which a file has been cut off."""
+    from ..disk.folder import is_packed
 
-    _core.end_bus_errors_with(
-        f"ranksvm: error: a file of {path} was cut off while it was in use; start again when "
-        "nobody writes there\n"
-    )
+    packed = [path for path in paths if is_packed(path)]
+    if packed:
+        from .. import _core
+
+        _core.end_bus_errors_with(
+            f"ranksvm: error: a file of {' or '.join(packed)} was cut off while it was in use; "
+            "start again when nobody writes there\n"
+        )
 
 
 def read_others(args: argparse.Namespace, path: str, trained: FileRows) -> FileRows:
@@ -172,6 +174,7 @@ def read_others(args: argparse.Namespace, path: str, trained: FileRows) -> FileR
     from ..jobs.data import read_data
     from ..jobs.rows import one_ranking, require_fit
 
+    _explain_bus_errors([*args.data, path])
     reading = replace(
         reading_of(args), of_model=trained.feature_names, group=None, zero_based=trained.zero_based
     )
@@ -189,6 +192,7 @@ def stream_rows(
     from ..jobs.data import stream_data
     from ..jobs.rows import all_fit
 
+    _explain_bus_errors(args.data)
     reading = reading_of(args, model, comments=comments, labelled=False)
     return all_fit(stream_data(args.data, reading), model, lambda note: say(args, note))
 

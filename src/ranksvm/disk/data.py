@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..files.rows import CsrArrays
 from ..files.source import DataError
 from ..lazy import cached_property
@@ -165,7 +166,7 @@ class PackedData:
             raise DataError(f"cannot read {path}: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path} is no JSON: {ascii(str(error))[1:-1]}") from None
-        good = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        good = isinstance(names, list) and all(map(_is_text, names))
         if not good or len(names) != self.n_queries:
             raise DataError(f"{path} must list the names of {self.n_queries} queries")
         return list(names)
@@ -186,7 +187,10 @@ class PackedData:
         """
         features = self.features
         if isinstance(features, CsrArrays):
-            X = DesignMatrix.from_csr(*features, spare)
+            try:
+                X = DesignMatrix.from_csr(*features, spare)
+            except InputError as error:
+                raise DataError(f"{self._path('indices.npy')}: {error}") from None
         else:
             X = DesignMatrix.from_array(features)
         X = X.mapped()
@@ -194,6 +198,8 @@ class PackedData:
 
     def preferences(self, sample_weight: Any = None, query_weight: Any = None) -> Preferences:
         """Return which rows are better than which; weights as for `ranksvm.RankSVM.fit`."""
+        if not np.isfinite(self.y).all():
+            raise DataError(f"{self._path('y.npy')} holds labels that are no finite numbers")
         groups = QueryGroups(self.query_indptr)
         given = self.sample_weight if sample_weight is None else sample_weight
         of_rows = row_weights("sample_weight", given, self.shape[0])
@@ -283,6 +289,14 @@ def open_data(path: str | os.PathLike[str]) -> PackedData:
     data = PackedData(name, Meta.read(name))
     data.warn_of_changed_sources(stacklevel=3)
     return data
+
+
+def _is_text(name: object) -> bool:
+    """Whether it is a text that files can hold."""
+    try:
+        return isinstance(name, str) and name.encode("utf-8", "surrogateescape") is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _size(n_bytes: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from stat import S_ISREG
 from typing import Any
 
 from ..files.source import DataError
@@ -51,11 +52,11 @@ class Source:
         """Whether the file is there, but not what it was; a new time alone is no change."""
         try:
             status = os.stat(self.name)
-            if status.st_size != self.bytes:
+            if status.st_size != self.bytes or not S_ISREG(status.st_mode):
                 return True
             same_time = status.st_mtime_ns == self.mtime_ns
             return not same_time and _fingerprint(self.name, self.bytes) != self.fingerprint
-        except OSError:
+        except (OSError, ValueError):  # of a name that none can have
             return False
 
     def require_unchanged(self) -> None:

@@ -92,6 +92,8 @@ or float64
         ------
         TypeError
             If X is anything else: nothing is converted silently.
+        InputError
+            If indices point beyond the arrays, or columns.
         """
         if isinstance(X, np.ndarray):
             kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
@@ -123,7 +125,10 @@ or float64
         kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
         if kind is None:
             raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
-        core = kind(indptr, indices, values, len(columns))
+        try:
+            core = kind(indptr, indices, values, len(columns))
+        except ValueError as error:
+            raise InputError(f"X is no CSR matrix: {error}") from None
         shape = (len(indptr) - 1, len(columns))
         stored = Stored(core, shape, source=SparseArrays(indptr, indices, values))
         return cls(stored, shape, int(indptr[-1]), columns)
