@@ -49,10 +49,9 @@ class RankSVMCV(LinearChooser, PairRanker):
 
         List simple ones first: of equal ones, and by `one_standard_error`, these win. "auto" is a
         short list that is good without thought: standardised features with and without
-        ``pair_weight="ndcg"``, and quantiles with these weights, alone and by "nystroem". With it,
-        folds are trained to a gap of 0.1 and in two rounds at most, which hardly any score on them
-        tells from less of the one and more of the other; the model itself as `tol` and `n_rounds`
-        say.
+        ``pair_weight="ndcg"``, and quantiles with these weights, alone and by "nystroem". Folds are
+        trained to a gap of 0.1, in two rounds at most: scores vary far more from fold to fold than
+        they change from there on. The model itself is trained as `tol` and `n_rounds` say.
     cv : int, splitter or iterable, default=5
         A number of folds; or a splitter of scikit-learn, which is given the queries as groups, such
         as GroupKFold; or the folds, as pairs of training rows and validation rows. A number of
