@@ -2,7 +2,8 @@
 Few rows of many features: fits by way of the dot products of the rows.
 
 Times are CPU seconds on one thread, beside those of ``X @ X.T``, which any method with a kernel
-matrix needs, and of scikit-learn's LinearSVC on the same rows, which ranks no pairs.
+matrix needs, and of scikit-learn's LinearSVC on the same rows, which ranks no pairs. Then come dot
+products of sparse rows, text-like and uniform, against SciPy's ``X @ X.T`` of the same.
 """
 
 import argparse
@@ -10,9 +11,13 @@ import time
 import warnings
 
 import numpy as np
+from scipy import sparse
 from sklearn.svm import LinearSVC
 
+from benchmarks.datasets.text_like import make_text_like
 from ranksvm import RankSVM
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.row_space import gram_matrix
 from ranksvm.threads import one_blas_thread
 
 SHAPES = ((200, 20_000), (500, 10_000), (500, 5_000))
@@ -60,6 +65,24 @@ def main() -> None:
                 ]
                 name = f"{rows} x {features:,}{' scaled' if badly_scaled else ''}"
                 print(f"{name:22}{times[0]:9.3f}{times[1]:11.3f}{times[2]:15.3f}{times[3]:9.3f}")
+        compare_sparse()
+
+
+def compare_sparse() -> None:
+    """Print times of dot products of sparse rows."""
+    print(f"\n{'sparse rows':22}{'stored':>9}{'SciPy':>9}{'gram':>9}")
+    for rows in (1_000, 4_000, 8_000):
+        print_products(f"{rows} texts", make_text_like(rows)[0])
+    for share in (0.01, 0.05, 0.1):
+        X = sparse.random(1_000, 5_000, share, "csr", random_state=0)
+        print_products(f"1000 x 5000, {share:.0%} full", X)
+
+
+def print_products(name: str, X: sparse.csr_matrix) -> None:
+    """Print times of dot products of these rows."""
+    by_scipy = cpu_seconds(lambda: X @ X.T)
+    here = cpu_seconds(lambda: gram_matrix(DesignMatrix.from_array(X)))
+    print(f"{name:22}{X.nnz:9}{by_scipy:9.3f}{here:9.3f}")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "design_matrix.hpp"
+#include "sparse_gram.hpp"
 
 namespace ranksvm::tests {
 namespace {
@@ -151,6 +154,50 @@ void test_small(Random& random) {
   check_all<double>(random, n, d, dense);
 }
 
+// Rows that are stored in any order, with columns that may come twice.
+class Rows final : public SparseMatrix {
+ public:
+  Rows(Random& random, std::int64_t n, std::int64_t d) : rows_(n) {
+    const auto most = random.whole(0, 2 * d);
+    for (auto& row : rows_)
+      for (auto m = d > 0 ? random.whole(0, most) : 0; m > 0; --m)
+        row.emplace_back(random.whole(0, d - 1), random.real(-1, 1));
+  }
+  [[nodiscard]] std::int64_t n_stored(std::int64_t row) const override {
+    return std::ssize(rows_[row]);
+  }
+  void copy(std::int64_t row, std::uint32_t, std::uint32_t* column, double* value) const override {
+    for (const auto& [k, z] : rows_[row]) {
+      *column++ = static_cast<std::uint32_t>(k);
+      *value++ = z;
+    }
+  }
+  [[nodiscard]] std::vector<double> dense(std::int64_t row, std::int64_t d) const {
+    std::vector<double> values(d);
+    for (const auto& [k, z] : rows_[row]) values[k] += z;
+    return values;
+  }
+
+ private:
+  std::vector<std::vector<std::pair<std::int64_t, double>>> rows_;
+};
+
+void test_dot_products(Random& random) {
+  const auto n = random.whole(0, 40), d = random.whole(0, 30);
+  const Rows Z(random, n, d);
+  std::vector<double> found(n * n), again(n * n);
+  multiply_by_transposed(Z, n, d, found.data(), 1);
+  multiply_by_transposed(Z, n, d, again.data(), 3);
+  CHECK(found == again);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto own = Z.dense(i, d), other = Z.dense(j, d);
+      const double expected = std::inner_product(own.begin(), own.end(), other.begin(), 0.0);
+      CHECK(std::abs(found[i * n + j] - expected) <= 1e-11);
+      CHECK(found[i * n + j] == found[j * n + i]);
+    }
+}
+
 // Large enough for several threads; sums of such numbers round.
 void test_threads(Random& random) {
   const auto n = random.whole(20'000, 40'000), d = random.whole(8, 40);
@@ -172,7 +219,8 @@ void test_threads(Random& random) {
 
 void test_matrices(double seconds) {
   repeat(seconds / 4, test_small);
-  repeat(seconds / 4, test_common_columns);
+  repeat(seconds / 8, test_common_columns);
+  repeat(seconds / 8, test_dot_products);
   repeat(seconds / 2, test_threads);
 }
 

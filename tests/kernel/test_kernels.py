@@ -176,3 +176,13 @@ def test_memory_is_stated_and_refused():
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ValueError, match=message):
         Kernel(**parameters)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMULAS if name != "laplacian"])
+def test_matrix_of_sparse_rows_is_that_of_dense_ones(name):
+    rows = RNG.normal(size=(20, 30)) * (RNG.random((20, 30)) < 0.2)
+    rows[4] = rows[3]
+    kernel = Kernel("sigmoid", gamma=1e-3, coef0=0) if name == "sigmoid" else make(name)
+    found = kernel.matrix(sparse.csr_matrix(rows))
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found, kernel.matrix(rows), atol=1e-12 * np.abs(found).max())

@@ -55,6 +55,21 @@ def test_dot_products_are_those_of_rows_less_their_mean(storage):
         np.testing.assert_allclose(gram, Z @ Z.T, atol=1e-11 * np.abs(Z @ Z.T).max())
 
 
+def test_dot_products_of_views_of_sparse_rows():
+    rng = np.random.default_rng(2)
+    X = rng.integers(-8, 9, (40, 90)) * (rng.random((40, 90)) < 0.05)
+    X[:, 7] = 1e6 + np.arange(40)  # stored by all, and shifted
+    X[:, 9] = 3.0
+    rows, scale = rng.permutation(40)[:31], rng.uniform(0.5, 2, 90)
+    Z = (X * scale)[rows]
+    Z -= Z.mean(axis=0)
+    view = DesignMatrix.from_array(sparse.csr_matrix(X.astype(float))).scaled(scale).centered()
+    grams = [gram_matrix(view.take(rows), n_threads) for n_threads in (1, 3)]
+    np.testing.assert_array_equal(*grams)
+    np.testing.assert_array_equal(grams[0], grams[0].T)
+    np.testing.assert_allclose(grams[0], Z @ Z.T, atol=1e-11 * np.abs(Z @ Z.T).max())
+
+
 @every_storage
 def test_coordinates_keep_lengths_and_differences_of_scores(storage):
     X, _ = wide_data()

@@ -29,6 +29,10 @@ class RankSVMCV(LinearChooser, PairRanker):
     fold; trains on all rows with the C whose mean over the folds is best. Within a fold, each
     solution is the start for the next larger C (`ranksvm_grid`); X is shared by all folds.
 
+    Folds are trained to `tol`, or until at most 30 `tol`, and no more than 3 %, of what there was
+    to gain over weights of zero is left, and a gap as small: means over the folds then differ by a
+    small part of their standard errors. The model itself is trained to `tol`.
+
     Parameters
     ----------
     Cs : int, array-like or None, default=None

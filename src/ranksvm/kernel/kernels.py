@@ -11,7 +11,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..linear.design_matrix import DesignMatrix
 from ..linear.parameters import require_number
+from ..linear.row_space import less_means
 from ..threads import map_in_order
 
 Matrix = NDArray[np.float64]
@@ -171,12 +173,31 @@ class Kernel:
                 "max_memory, or approximate the kernel: RankSVM on the features of "
                 "sklearn.kernel_approximation.Nystroem or RBFSampler"
             )
-        K = self.between(X, X)
+        K = self._by_products(X)
+        if K is None:
+            K = self.between(X, X)
         scale = float(max(K.max(), -K.min()))
         _require_symmetric(K, self, scale)
         K = _centred(K)
         _require_semidefinite(K, self, scale)
         return K
+
+    def _by_products(self, X: Any) -> Matrix | None:
+        """Return the values of sparse rows by their dot products; None where that cannot be."""
+        values = None if callable(self.kernel) else _OF_PRODUCTS.get(self.kernel)
+        if values is None or getattr(X, "format", None) != "csr" or X.dtype not in _FLOATS:
+            return None
+        rows = DesignMatrix.from_array(X).sparse_rows()
+        assert rows is not None
+        # What overflows is left for others to refuse.
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = values(self, rows.core.gram(None, rows.scale, None), self._width(X.shape[1]))
+            return K if np.isfinite(K.sum()) else None
+
+    def _width(self, n_features: int) -> float:
+        """Return gamma, or its default."""
+        assert not isinstance(self.gamma, str)
+        return 1.0 / n_features if self.gamma is None else float(self.gamma)
 
     def __str__(self) -> str:
         return repr(getattr(self.kernel, "__name__", self.kernel))
@@ -194,12 +215,34 @@ class Kernel:
                 X_train,
                 metric=self.kernel,
                 filter_params=True,
-                gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
+                gamma=self._width(X.shape[1]),
                 degree=self.degree,
                 coef0=self.coef0,
             )
         except ValueError as error:  # of features that have no such kernel
             raise InputError(f"the kernel {self}: {error}") from None
+
+
+def _polynomial(kernel: Kernel, products: Matrix, gamma: float) -> Matrix:
+    return np.asarray((gamma * products + kernel.coef0) ** kernel.degree, dtype=np.float64)
+
+
+def _rbf(_: Kernel, products: Matrix, gamma: float) -> Matrix:
+    squares = products.diagonal().copy()
+    for row, own in zip(products, squares, strict=True):
+        np.exp(-gamma * np.maximum(own + squares - 2 * row, 0.0), out=row)
+    return products
+
+
+# The values of kernels that are functions of the dot products of two rows and of each with itself.
+_OF_PRODUCTS: dict[str, Callable[[Kernel, Matrix, float], Matrix]] = {
+    "linear": lambda _, products, __: products,
+    "rbf": _rbf,
+    "polynomial": _polynomial,
+    "poly": _polynomial,
+    "sigmoid": lambda kernel, products, gamma: np.tanh(gamma * products + kernel.coef0),
+}
+_FLOATS = (np.float32, np.float64)
 
 
 def _names() -> list[str]:
@@ -241,12 +284,7 @@ def _require_symmetric(K: Matrix, kernel: Kernel, scale: float) -> None:
 
 def _centred(K: Matrix) -> Matrix:
     """Return a symmetric copy with rows and columns that sum to zero."""
-    K = (K + K.T) / 2
-    means = K.mean(axis=0)
-    shift = means - means.mean() / 2
-    for row, own in zip(K, shift, strict=True):
-        row -= own + shift
-    return K
+    return less_means((K + K.T) / 2)
 
 
 def _require_semidefinite(K: Matrix, kernel: Kernel, scale: float) -> None:

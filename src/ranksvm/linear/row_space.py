@@ -29,10 +29,11 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.losses import SmoothEvaluation
-from ..threads import in_order, map_in_order, one_blas_thread
+from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
 from .long_query import ranges
 from .matrix import Matrix
+from .sparse_hessian import SparseRows
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -198,13 +199,14 @@ class RowSpace:
 def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
     """Return the dot products of rows, less the mean of all: ``Z Z'``.
 
-    Of dense rows these are matrix products of blocks of columns; of sparse ones, products of X with
-    one row after the other, which need only what is stored.
+    Of dense rows these are matrix products of blocks of columns; of sparse ones, sums over what is
+    stored, column by column.
     """
     shift, _ = X.standardization(n_threads)
     n, d = X.shape
-    if X.n_stored < DENSE * n * d:
-        return _sparse_gram(X, shift, n_threads)
+    Z = X.sparse_rows() if X.n_stored < DENSE * n * d else None
+    if Z is not None:
+        return _sparse_gram(Z, shift, n_threads)
     ones = np.ones(d)
 
     def product(columns: tuple[int, int]) -> Floats:
@@ -220,17 +222,20 @@ def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
     return gram
 
 
-def _sparse_gram(X: DesignMatrix, shift: Vector, n_threads: int) -> Floats:
-    n, d = X.shape
-    ones = np.ones(d)
+def _sparse_gram(Z: SparseRows, shift: Vector, n_threads: int) -> Floats:
+    """Return the same of what is stored, less the mean in columns that all rows store."""
+    common = Z.core.common_columns(Z.rows)
+    offset = np.zeros(len(Z.scale)) if Z.offset is None else Z.offset.copy()
+    offset[common] += shift[common] / Z.scale[common]
+    return less_means(Z.core.gram(offset, Z.scale, Z.rows, n_threads))
 
-    def products(rows: tuple[int, int]) -> Floats:
-        block = X.gather((*rows, None), (0, d), shift, ones, np.float64)
-        return np.array([X.dot(row) for row in block])
 
-    height = max(_BLOCK_BYTES // (8 * d), 1)
-    gram = np.concatenate(list(map_in_order(products, ranges(0, n, height), n_threads)))
-    gram -= gram.mean(axis=1)[:, np.newaxis]
+def less_means(gram: Floats) -> Floats:
+    """Take from a symmetric matrix what makes rows and columns sum to zero, in place."""
+    means = gram.mean(axis=0)
+    shift = means - means.mean() / 2
+    for row, own in zip(gram, shift, strict=True):
+        row -= own + shift
     return gram
 
 
