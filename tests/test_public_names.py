@@ -40,6 +40,22 @@ def test_unknown_names_are_refused():
         _ = ranksvm.ranksvm_path
 
 
+def test_a_first_fit_imports_what_it_uses():
+    program = (
+        "import sys\n"
+        "from ranksvm import RankSVM\n"
+        "RankSVM(n_threads=1).fit([[0], [1]], [0, 1])\n"
+        "rooms = ('cli', 'cluster', 'disk', 'explaining', 'export', 'files', 'jobs', 'kernel',\n"
+        "         'metrics', 'models', 'plots', 'reports', 'selection')\n"
+        "others = [*(f'ranksvm.{room}' for room in rooms), 'matplotlib']\n"
+        "print(*(name for name in others if name in sys.modules))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert found.stdout.split() == []
+
+
 def test_the_import_is_quick_and_rooms_come_when_they_are_used():
     program = (
         "import sys, ranksvm\n"

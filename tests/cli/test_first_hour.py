@@ -263,7 +263,9 @@ def test_the_demo_ranks_measures_and_draws(folder, capfd, monkeypatch):
     assert Path("shown/convergence.png").stat().st_size > 1000
     monkeypatch.setattr("ranksvm.cli.demo.find_spec", lambda _: None)
     assert main(["demo", "plain"]) == 0
-    assert "no picture without matplotlib" in capfd.readouterr().out
+    assert "than those of report.html need: pip install" in capfd.readouterr().out
+    assert "<svg" in Path("plain/report.html").read_text()
+    assert not Path("plain/convergence.png").exists()
     assert "is no folder" in refusal_of_folder(capfd)
 
 

@@ -19,6 +19,7 @@ _COMMANDS = (
     "ranksvm predict model.json test.svm scores.txt",
     "ranksvm predict model.json test.svm --top 5",
     "ranksvm evaluate test.svm model.json",
+    "ranksvm report model.json test.svm report.html --quiet",
 )
 
 
@@ -50,7 +51,7 @@ def _demo(args: argparse.Namespace) -> None:
             words = words[:-2]  # the picture
         _run(words[1:], folder)
     if not is_drawn:
-        _say("\nno picture without matplotlib: pip install 'ranksvm[plot]'")
+        _say("\nother pictures than those of report.html need: pip install 'ranksvm[plot]'")
     _say(f"\nin {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
