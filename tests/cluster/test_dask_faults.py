@@ -113,9 +113,9 @@ def test_a_killed_worker_costs_no_bit_and_at_most_as_much_again(
     n_rounds, n_tasks = n_undisturbed
     assert model.history_[-1].n_rounds == n_rounds
     assert sum(counted.times("")) <= 2 * n_tasks
-    for name in ("partition_of", "rows_of"):
-        assert counted.times(name)
-        assert max(counted.times(name)) <= 2
+    for names in (("partition_of", "bundle_of"), "rows_of"):
+        assert counted.times(names)
+        assert max(counted.times(names)) <= 2
 
 
 def test_a_restart_costs_no_bit(client, at_round, undisturbed):
