@@ -29,9 +29,9 @@ class Counting(distributed.SchedulerPlugin):
         if (start, finish) == ("processing", "memory"):
             self.of_tasks[key] += 1
 
-    def times(self, name):
-        """Return how often each task whose name begins so was done."""
-        return [n for key, n in self.of_tasks.items() if str(key).startswith(name)]
+    def times(self, names):
+        """Return how often each task was done whose name begins so, or in one of these ways."""
+        return [n for key, n in self.of_tasks.items() if str(key).startswith(names)]
 
 
 @contextmanager

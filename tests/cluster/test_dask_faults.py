@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import dask
 import dask.array as da
 import distributed
 import numpy as np
@@ -112,9 +113,9 @@ def test_a_killed_worker_costs_no_bit_and_at_most_as_much_again(
     n_rounds, n_tasks = n_undisturbed
     assert model.history_[-1].n_rounds == n_rounds
     assert sum(counted.times("")) <= 2 * n_tasks
-    for name in ("partition_of", "rows_of"):
-        assert counted.times(name)
-        assert max(counted.times(name)) <= 2
+    for names in (("partition_of", "bundle_of"), "rows_of"):
+        assert counted.times(names)
+        assert max(counted.times(names)) <= 2
 
 
 def test_a_restart_costs_no_bit(client, at_round, undisturbed):
@@ -141,6 +142,19 @@ def test_what_cannot_be_computed_again_is_told(client, at_round):
     at_round(3, lambda: client.restart(wait_for_workers=False))
     with pytest.raises(ClusterError, match="a partition was lost that cannot be computed again"):
         DaskRankSVM(client=client).fit(*persisted)
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_scattered_data_of_a_killed_worker_are_told(client, at_round, number):
+    """They were nowhere else, so that nobody can compute them."""
+    two_workers(client)
+    parts = np.split(np.arange(N), 4)
+    futures = client.scatter([X[rows] for rows in parts])
+    assert len({*np.concatenate([*client.who_has(futures).values()])}) == 2
+    blocks = [da.from_delayed(dask.delayed(f), (N // 4, D), X.dtype) for f in futures]
+    at_round(number, lambda: kill_one(client))
+    with pytest.raises(ClusterError, match="a partition was lost that cannot be computed again"):
+        DaskRankSVM(client=client).fit(da.concatenate(blocks), *collections()[1:])
 
 
 def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):

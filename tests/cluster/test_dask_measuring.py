@@ -8,7 +8,7 @@ import pytest
 
 import ranksvm
 from ranksvm.cluster import torn
-from ranksvm.cluster.measuring import Scorer, scored
+from ranksvm.cluster.measuring import Scorer, measured_rows, scored
 from ranksvm.cluster.rows import Rows
 from ranksvm.dask import DaskRankSVM
 
@@ -97,6 +97,17 @@ def test_what_cannot_be_measured_is_told(model):
         model.evaluate(*parts((0,), X[:0], Y[:0], QID[:0]))
 
 
+def test_a_partition_measures_its_queries():
+    rows = Rows(X, Y, QID, W, None, ("a", "b", "c"))
+    here = scored(rows, Scorer(np.arange(3.0), ("a", "b", "c")), 0)
+    assert here.X.shape == (N, 1)
+    found = measured_rows(here, ["ndcg@3"], None)
+    expected = ranksvm.evaluate(Y, X @ np.arange(3.0), QID, "ndcg@3", sample_weight=W)
+    np.testing.assert_array_equal(found.per_query["ndcg@3"], expected.per_query["ndcg@3"])
+    none = rows.taken(np.arange(0))
+    assert measured_rows(scored(none, Scorer(np.arange(3.0)), 1), ["ndcg@3"], None) is None
+
+
 def test_features_of_other_names_are_refused():
     rows = Rows(X, Y, QID, None, None, ("a", "b", "c"))
     scorer = Scorer(np.arange(3.0), ("a", "c", "b"))
@@ -113,7 +124,9 @@ def test_scores_are_lazy_and_keep_their_index(client):
         model = DaskRankSVM(qid="q", client=client).fit(data, labels)
     scores = model.predict(data)
     assert isinstance(scores, dd.Series)
-    assert scores.compute().index.equals(frame.index)
+    assert scores.compute(scheduler="synchronous").index.equals(frame.index)
     assert model.score(data, labels) == model.to_local().score(frame, Y)
-    wide = da.from_array(X, chunks=((0, N), (2, 1)))
-    assert np.array_equal(model.predict(wide).compute(), scores.compute().to_numpy())
+    wide = model.predict(da.from_array(X, chunks=((0, N), (2, 1))))
+    in_order = scores.compute(scheduler="synchronous").to_numpy()
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert np.array_equal(wide.compute(scheduler="synchronous"), in_order)

@@ -29,8 +29,7 @@ def of_solvers(partition):
     w, p = RNG.normal(size=(2, d)) / d
     known = {"offset": None, "recipe": Recipe(None, "exponential", 30, "auto"), "w": w}
     formulas = [Formula("squared_hinge", 1.0), Formula("smoothed_hinge", 1.0, 0.1)]
-    steps.counts(partition, known["recipe"])
-    steps.columns(partition, None)
+    partition.matrix(None).column_sums()
     for formula in formulas:
         precision = Precision(np.ones(d), np.float32) if d == D else None
         steps.loss(partition, formula=formula, precision=precision, **known)

@@ -107,9 +107,9 @@ def test_a_shortfall_is_warned_of_and_told_in_a_table(client, capsys):
 def test_tasks_have_names(client):
     with counting(client.cluster) as counts:
         model = DaskRankSVM(client=client).fit(rows(), column(Y), column(QID))
-    names = {str(key).rsplit("-", 3)[0] for key in counts.of_tasks}
-    assert {"survey", "count", "scale", "loss", "confirm", "add-loss"} <= names
-    assert len(counts.times("loss")) >= 3 * model.n_iter_
+    for name in ("survey", "count", "loss", "confirm"):
+        assert counts.times(name)
+    assert len(counts.times("loss")) >= model.n_iter_
 
 
 def test_results_depend_on_partitions_alone(client, model):

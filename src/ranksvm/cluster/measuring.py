@@ -89,7 +89,7 @@ def evaluated(
     rows = moved([scores[k] for k in some], plan)
     driver.hold(lambda: rows)
     n = len(rows)
-    found = driver.gather("measure", _measured, [list(metrics)] * n, [preset] * n)
+    found = driver.gather("measure", measured_rows, [list(metrics)] * n, [preset] * n)
     parts = [part for part in found if part is not None]
     if not parts:
         raise InputError("there are no rows to evaluate")
@@ -127,7 +127,8 @@ def _column(rows: Rows) -> Vector:
     return scores
 
 
-def _measured(rows: Rows, metrics: list[str], preset: Any) -> Measured | None:
+def measured_rows(rows: Rows, metrics: list[str], preset: Any) -> Measured | None:
+    """Measure the queries of a partition whose rows have scores; None where there are none."""
     if not len(rows.y):
         return None
     weight = rows.sample_weight
