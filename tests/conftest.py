@@ -32,7 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(config, items):
-    """On arrays every value of a parameter is enough, but for `make explore`."""
+    """Pairs of parameters are enough, on arrays values, but for `make explore`."""
     if "EXPLORE" not in os.environ:
         items[:], spared = pairwise.thinned(items)
         config.hook.pytest_deselected(items=spared)
