@@ -180,7 +180,7 @@ def in_order(n_threads: int) -> Iterator[InOrder]:
                 # Few tasks are in flight at a time, so that few results wait in memory.
                 waiting = []
                 for task in tasks:
-                    waiting.append(_submitted(pool, function, task))
+                    waiting.append(submitted(pool, function, task))
                     if len(waiting) > 2 * n_threads:
                         yield waiting.pop(0).result()
                 for future in waiting:
@@ -189,9 +189,10 @@ def in_order(n_threads: int) -> Iterator[InOrder]:
             yield ordered
 
 
-def _submitted(
+def submitted(
     pool: ThreadPoolExecutor, function: Callable[[Task], Result], task: Task
 ) -> Future[Result]:
+    """Give a task to a pool; where no thread can be started, memory is what lacks."""
     try:
         return pool.submit(function, task)
     except RuntimeError as error:

@@ -1,6 +1,7 @@
 """Reading ahead: every task comes, in its order, and the thread stays so far before it."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -18,9 +19,10 @@ from ranksvm.pairs.queries import QueryGroups
 
 @pytest.fixture
 def touched(monkeypatch):
-    """What the thread has touched, as numbers; it goes 80 bytes ahead."""
+    """What the thread has touched, as numbers; it goes three pieces of 32 bytes ahead."""
     seen = []
-    monkeypatch.setattr(read_ahead, "AHEAD", 80)
+    monkeypatch.setattr(read_ahead, "PIECE", 32)
+    monkeypatch.setattr(read_ahead, "N_AHEAD", 3)
     monkeypatch.setattr(read_ahead, "touch", lambda parts: seen.append([p.tolist() for p in parts]))
     return seen
 
@@ -30,22 +32,36 @@ def runs(n_queries, size):
 
 
 def test_the_thread_goes_no_further_than_it_should(touched):
-    X = np.arange(24.0).reshape(12, 2)  # 16 bytes a row
-    indptr = np.arange(0, 13, 2)  # six queries
+    X = np.arange(26.0).reshape(13, 2)  # 16 bytes a row
+    indptr = np.array([0, 1, 3, 6, 10, 13])
     given = []
-    for run in ReadAhead(X).before(runs(6, 1), indptr):
+    for run in ReadAhead(X).before(runs(5, 1), indptr):
         given.append(run)
-        assert len(touched) <= len(given) + 80 // 32
-    assert given == runs(6, 1)
-    assert touched == [[X[2 * q : 2 * q + 2].tolist()] for q in range(6)][: len(touched)]
+        assert len(touched) <= -(-indptr[len(given)] // 2) + 3
+    assert given == runs(5, 1)
+    pieces = [[X[first : first + 2].tolist()] for first in range(0, 13, 2)]
+    assert touched == pieces[: len(touched)]
+
+
+def test_all_is_read_that_comes_before_the_last_block(touched):
+    X = np.arange(20.0).reshape(10, 2)
+    coming = ReadAhead(X).before(runs(10, 1), np.arange(11))
+    for _ in range(10):
+        next(coming)
+    for _ in range(500):
+        if len(touched) == 5:
+            break
+        time.sleep(0.01)
+    assert touched == [[X[first : first + 2].tolist()] for first in range(0, 10, 2)]
+    coming.close()
 
 
 def test_stored_values_of_the_rows_are_read(touched):
     X = scipy.sparse.random(9, 5, 0.5, "csr", random_state=0)
     ahead = ReadAhead(SparseArrays(X.indptr, X.indices, X.data))
     list(ahead.before(runs(9, 4), np.arange(10)))
-    for parts, (first, last) in zip(touched, runs(9, 4), strict=False):  # the last may lack
-        assert parts == [X[first:last].indices.tolist(), X[first:last].data.tolist()]
+    for row, parts in enumerate(touched):  # a row to a piece; the last may be left out
+        assert parts == [X[row].indices.tolist(), X[row].data.tolist()]
 
 
 def test_nothing_is_left_behind_by_who_stops_early(touched):
@@ -60,7 +76,7 @@ def test_nothing_is_left_behind_by_who_stops_early(touched):
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_training_that_reads_ahead_has_the_same_bits(monkeypatch, n_threads, sparse):
-    monkeypatch.setattr(read_ahead, "AHEAD", 1 << 10)
+    monkeypatch.setattr(read_ahead, "PIECE", 1 << 10)
     calls = []
     whole = ReadAhead.before
     monkeypatch.setattr(ReadAhead, "before", lambda *args: calls.append(1) or whole(*args))

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.joined import Run
+from ..threads import submitted
 from .views import SparseArrays
 
-AHEAD = 1 << 26  # bytes
+PIECE = 1 << 23  # bytes: of less than 500 pages, NumPy would keep the lock of the interpreter
+N_AHEAD = 8  # pieces
 PAGE = 1 << 12  # bytes, or a multiple of it
 
 
@@ -33,36 +35,38 @@ class ReadAhead:
 
     def __init__(self, source: NDArray[Any] | SparseArrays) -> None:
         self._source = source
+        whole = source[1:] if isinstance(source, SparseArrays) else [source]
+        self._n_rows = len(source[0]) - 1 if isinstance(source, SparseArrays) else len(source)
+        n_bytes = sum(array.nbytes for array in whole)
+        self._step = max(self._n_rows * PIECE // max(n_bytes, 1), 1)
 
     def before(self, blocks: Sequence[Run], indptr: NDArray[np.integer]) -> Iterator[Run]:
         """Yield blocks of queries, while a thread reads the rows of those that come next.
 
-        Query q has the rows ``indptr[q]:indptr[q + 1]``.
+        Query q has the rows ``indptr[q]:indptr[q + 1]``; blocks come in their order.
         """
-        parts = [self._parts(int(indptr[first]), int(indptr[last])) for first, last in blocks]
-        ends = np.cumsum([sum(part.nbytes for part in of_block) for of_block in parts])
         with ThreadPoolExecutor(1) as reader:
             try:
-                n_asked = 0
-                for block, end in zip(blocks, ends, strict=True):
-                    last = int(np.searchsorted(ends, end + AHEAD))
-                    for of_block in parts[n_asked:last]:
-                        reader.submit(touch, of_block)
-                    n_asked = max(n_asked, last)
+                asked = 0
+                for block in blocks:
+                    most = int(indptr[block[1]]) + N_AHEAD * self._step
+                    for first in range(asked, min(most, self._n_rows), self._step):
+                        submitted(reader, touch, self._parts(first, first + self._step))
+                        asked = first + self._step
                     yield block
             finally:
                 reader.shutdown(cancel_futures=True)
 
     def _parts(self, first: int, last: int) -> list[NDArray[Any]]:
-        """Return the arrays of the rows from first to last."""
+        """Return the arrays of the rows from first to last, or to the end."""
         if not isinstance(self._source, SparseArrays):
             return [self._source[first:last]]
         indptr, indices, values = self._source
-        stored = slice(int(indptr[first]), int(indptr[last]))
+        stored = slice(int(indptr[first]), int(indptr[min(last, self._n_rows)]))
         return [indices[stored], values[stored]]
 
 
 def touch(parts: Sequence[NDArray[Any]]) -> None:
-    """Read a byte of each page of arrays, without the lock of the interpreter."""
+    """Read a byte of each page of arrays."""
     for part in parts:
         np.bitwise_or.reduce(part.reshape(-1).view(np.uint8)[::PAGE])
