@@ -220,7 +220,8 @@ def unit_of(X: Any) -> dict[str, Any]:
     """Time ``X.T @ X``, or a pass over X."""
     if isinstance(X, np.ndarray) and X.shape[0] > X.shape[1]:
         return {"unit": "X.T @ X", "unit_seconds": best_time(lambda: X.T @ X, 2)}
-    matrix, w = DesignMatrix.from_array(X), np.ones(X.shape[1])
+    matrix = DesignMatrix.from_array(X)
+    w = np.ones(matrix.shape[1])
     return {"unit": "pass", "unit_seconds": best_time(lambda: matrix.dot(w), 2)}
 
 

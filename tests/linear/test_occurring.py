@@ -26,7 +26,7 @@ from ranksvm.jobs.features import prepared
 from ranksvm.jobs.scoring import predict
 from ranksvm.jobs.training import train_on_rows
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.occurring import FEW, IN_TRAINING, Columns, FeatureWeights, occurring
+from ranksvm.linear.occurring import FEW, SPARE, Columns, FeatureWeights, occurring
 from ranksvm.linear.parameters import Parameters
 from ranksvm.models import LinearModel
 from ranksvm.models.from_estimators import model_of
@@ -201,12 +201,24 @@ def test_ordinary_data_are_left_as_they_are():
         assert indices is wide.indices
         assert columns.features is None
     n = 600
-    rows = csr_matrix((np.ones(n), (np.arange(n), np.arange(n))), shape=(n, IN_TRAINING * n))
+    rows = csr_matrix((np.ones(n), (np.arange(n), np.arange(n))), shape=(n, SPARE * n))
     assert DesignMatrix.from_array(rows).shape == (n, 2 * n)
-    rows.resize(n, IN_TRAINING * n + 1)
+    rows.resize(n, SPARE * n + 1)
     assert DesignMatrix.from_array(rows).shape == (n, n)
     rows.data[:] = 0
     assert DesignMatrix.from_array(rows).shape == (n, n)  # stored, if only as zeros
+
+
+@pytest.mark.parametrize("n_features", [3000, 300_000])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_places_lead_back_to_features(n_features, dtype):
+    rng = np.random.default_rng(0)
+    some = rng.choice(n_features, 700, replace=False).astype(dtype)
+    stored, indptr = rng.choice(some, 2000), np.arange(0, 2001, 20)
+    same, places, columns = occurring(indptr, stored, n_features)
+    assert same is indptr
+    np.testing.assert_array_equal(columns.features, np.unique(stored))
+    np.testing.assert_array_equal(columns.features[places], stored)
 
 
 def test_unsorted_rows_and_long_numbers():

@@ -21,7 +21,7 @@ BYTES_OF_PANELS = 1 << 31
 
 
 def design_matrix(
-    X: Any, device: str | None = None, spare: int = IN_TRAINING
+    X: Any, device: str | None = None, spare: float = IN_TRAINING
 ) -> DesignMatrix | ArrayMatrix:
     """View X as a design matrix where `device` says, copied there if it is elsewhere.
 
@@ -31,7 +31,7 @@ def design_matrix(
         Of NumPy and SciPy, or of Torch or CuPy on any device.
     device : str or None
         As for `RankSVM`.
-    spare : int, default=2
+    spare : float, default=0.25
         Of SciPy's matrices, as for `DesignMatrix.from_array`.
 
     Raises

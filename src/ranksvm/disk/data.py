@@ -180,7 +180,7 @@ class PackedData:
         shared = np.array(names, dtype=object)  # each text is there once
         return np.repeat(shared, np.diff(self.query_indptr))
 
-    def design_matrix(self, spare: int = IN_TRAINING) -> DesignMatrix:
+    def design_matrix(self, spare: float = IN_TRAINING) -> DesignMatrix:
         """View X as training reads it.
 
         See `ranksvm.linear.design_matrix.DesignMatrix.from_array` for `spare`.

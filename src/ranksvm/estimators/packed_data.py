@@ -50,7 +50,7 @@ def check_packed(estimator: Any, data: PackedData, *, reset: bool) -> PackedData
 
 
 def matrix_of(
-    X: Any, device: str | None = None, spare: int = IN_TRAINING
+    X: Any, device: str | None = None, spare: float = IN_TRAINING
 ) -> DesignMatrix | ArrayMatrix:
     """View X as a design matrix where `device` says, of packed data as well."""
     if device in (None, "cpu") and library_of(X) is None:
@@ -60,7 +60,7 @@ def matrix_of(
     return design_matrix(X.X if is_packed(X) else X, device, spare)
 
 
-def host_matrix(X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
+def host_matrix(X: Any, spare: float = IN_TRAINING) -> DesignMatrix:
     """View rows of the host as a design matrix, of packed data as well."""
     if is_packed(X):
         return X.design_matrix(spare)

@@ -49,7 +49,7 @@ def feature_names(rows: FileRows) -> FeatureNames:
     return FeatureNames(rows.n_features, rows.feature_names, 0 if rows.zero_based else 1, rows.name)
 
 
-def design_matrix(rows: FileRows, spare: int = IN_TRAINING) -> DesignMatrix:
+def design_matrix(rows: FileRows, spare: float = IN_TRAINING) -> DesignMatrix:
     """View the features of rows as a design matrix; `spare` as for its `from_array`."""
     if isinstance(rows, PackedRows):
         return rows.packed.design_matrix(spare)

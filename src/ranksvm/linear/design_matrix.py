@@ -78,15 +78,15 @@ class DesignMatrix:
         self._standardization: tuple[Vector, Vector] | None = None
 
     @classmethod
-    def from_array(cls, X: Any, spare: int = IN_TRAINING) -> DesignMatrix:
+    def from_array(cls, X: Any, spare: float = IN_TRAINING) -> DesignMatrix:
         """View an array as a design matrix.
 
         Parameters
         ----------
         X : ndarray (C-contiguous) or SciPy CSR matrix, of shape (n_samples, n_features), float32 \
 or float64
-        spare : int, default=2
-            Features for each stored value, beyond which only those that occur become columns.
+        spare : float, default=0.25
+            Features for each stored value, up to which nobody looks for those that occur.
 
         Raises
         ------
@@ -111,7 +111,7 @@ or float64
         indices: NDArray[Any],
         values: NDArray[Any],
         n_features: int,
-        spare: int = IN_TRAINING,
+        spare: float = IN_TRAINING,
     ) -> DesignMatrix:
         """View the three arrays of a CSR matrix; index arrays are of int32 or int64 each."""
         kinds = {

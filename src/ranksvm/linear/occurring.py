@@ -2,9 +2,10 @@
 
 Words that are hashed to features leave most of billions of numbers unused. To the penalty of a
 weight the loss adds nothing where the column is empty, ``(X'g)_k = 0``, so that the weight is zero
-at the optimum, exactly. Where features are many more than the stored values, the columns of a
-matrix are those that occur, numbered anew: all vectors of a training are as long as there are of
-these, and value, bound and gap are those of the problem with all features.
+at the optimum, exactly. Where most features occur nowhere, the columns of a matrix are those that
+do, numbered anew: all vectors of a training are as long as there are of these, and value, bound and
+gap are those of the problem with all features. It is worth looking where features are many beside
+the stored values: a row of text has a hundred words or so of ten thousands.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from ..lazy import cached_property
 
 Vector = NDArray[np.float64]
 
-# Features for each stored value, beyond which only those that occur have columns.
-IN_TRAINING = 2
-IN_SCORING = 16  # where a vector of all features is needed once
+SPARE = 2  # features for each that occurs, beyond which only those that occur have columns
+# Features for each stored value, up to which nobody looks for those that occur.
+IN_TRAINING = 0.25
+IN_SCORING = 16.0  # where a vector of all features is needed once
+MARKED = 4  # likewise, up to which there is a mark for each feature
 FEW = 1024  # features that are kept in any case
 
 
@@ -66,16 +69,16 @@ class Columns:
 
 
 def occurring(
-    indptr: NDArray[Any], indices: NDArray[Any], n_features: int, spare: int = IN_TRAINING
+    indptr: NDArray[Any], indices: NDArray[Any], n_features: int, spare: float = IN_TRAINING
 ) -> tuple[NDArray[Any], NDArray[Any], Columns]:
-    """Give numbers to the columns that occur, if features are many more than the stored values.
+    """Give numbers to the columns that occur, if these are few among many features.
 
     Parameters
     ----------
     indptr, indices : ndarray
         Of the matrix.
     n_features : int
-    spare : int, default=2
+    spare : float, default=0.25
         How many features for each stored value are not yet many.
 
     Returns
@@ -88,15 +91,35 @@ def occurring(
     unchanged = indptr, indices, Columns(n_features)
     if n_features <= max(spare * len(indices), FEW) or not 0 < n_stored <= len(indices):
         return unchanged
-    order = np.argsort(indices[:n_stored])
-    ordered = indices[order]
-    if ordered[0] < 0 or ordered[-1] >= n_features:
+    stored = indices[:n_stored]
+    if stored.min() < 0 or stored.max() >= n_features:
         return unchanged  # for the core to refuse
-    kind = np.int32 if n_stored < 1 << 31 else np.int64
-    is_new = np.diff(ordered, prepend=-1) > 0
-    places = np.empty(n_stored, dtype=kind)
-    places[order] = np.cumsum(is_new) - 1
-    return indptr, places, Columns(n_features, ordered[is_new])
+    features = _features_of(stored, n_features)
+    if n_features <= SPARE * len(features):
+        return unchanged
+    return indptr, _places(features, stored, n_features), Columns(n_features, features)
+
+
+def _features_of(stored: NDArray[Any], n_features: int) -> NDArray[np.integer]:
+    """Return which features occur, ascending."""
+    if n_features > MARKED * len(stored):
+        return np.unique(stored)
+    occurs = np.zeros(n_features, dtype=bool)
+    occurs[stored] = True
+    return np.flatnonzero(occurs).astype(stored.dtype)
+
+
+def _places(
+    features: NDArray[np.integer], stored: NDArray[Any], n_features: int
+) -> NDArray[np.integer]:
+    """Return the place of each stored feature among those that occur."""
+    kind = np.int32 if len(stored) < 1 << 31 else np.int64
+    if n_features > MARKED * len(stored):
+        return np.searchsorted(features, stored).astype(kind)
+    place_of_each = np.empty(n_features, dtype=kind)
+    place_of_each[features] = np.arange(len(features), dtype=kind)
+    places: NDArray[np.integer] = place_of_each[stored]
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +149,7 @@ class FeatureWeights:
         features = np.array(sorted(weights), dtype=np.int64)
         values = np.array([weights[k] for k in features.tolist()], dtype=np.float64)
         columns = Columns(n_features, features)
-        if n_features > max(IN_TRAINING * len(features), FEW):
+        if n_features > max(SPARE * len(features), FEW):
             return cls(columns, values)
         return cls.of(columns.spread(values))
 

@@ -94,9 +94,9 @@ def forcing(norm: float, norm_at_start: float, target: float) -> float:
     the accuracy grows with progress, but never beyond what is asked for, which may be next to
     nothing.
     """
-    enough = 0.9 * np.sqrt(2 * target)
+    enough = 0.9 * (2 * target) ** 0.5
     passing = float(np.clip((norm / norm_at_start) ** 0.3, 1e-2, 0.3))
-    return max(passing, min(enough / norm, NEARLY))
+    return max(passing, min(float(enough / norm), NEARLY))
 
 
 class ModelStep(NamedTuple):
