@@ -1,6 +1,7 @@
 """What somebody meets in the first hour of Python: arguments as elsewhere, and sentences."""
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from ranksvm import (
 )
 from ranksvm.errors import InputError
 from ranksvm.memory import bytes_of
+from ranksvm.models.scaling import scale_factors
 
 rng = np.random.default_rng(0)
 X = rng.normal(2.0, 3.0, size=(40, 3))
@@ -201,3 +203,17 @@ def test_the_path_and_survival_refuse_what_verbose_is_not():
 def test_paths_of_given_pairs_are_refused_in_a_sentence():
     with pytest.raises(InputError, match="given pairs are for KernelRankSVM"):
         KernelRankSVMPathCV().fit(X, pairs=[(0, 1)])
+
+
+@pytest.mark.parametrize("ranker", [RankSVM(), KernelRankSVM()])
+@pytest.mark.parametrize("path", ["pages.csv", Path("pages.csv")])
+def test_a_file_in_the_place_of_rows_is_told_who_reads_it(ranker, path):
+    with pytest.raises(ValueError, match=r"text 'pages.csv'; load_svmlight and load_table read"):
+        ranker.fit(path, [0, 1])
+
+
+@pytest.mark.parametrize("size", [1e160, 1e308])
+def test_deviations_that_overflow_are_not_taken_for_constant(size):
+    X = size * np.linspace(-1, 1, 12).reshape(6, 2)
+    with pytest.raises(ValueError, match="feature 0 of X cannot be scaled"):
+        scale_factors(X, "standard")

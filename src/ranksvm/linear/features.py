@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +26,11 @@ def numeric_features(X: Any) -> Any:
     ValueError, TypeError
         Naming the column that holds dates, or the place of what is masked or no number.
     """
+    if isinstance(X, str | os.PathLike):
+        raise InputError(
+            f"X must hold numbers, not be the text {str(X)!r}; load_svmlight and load_table read "
+            "files"
+        )
     column_names(X)  # of which a LazyFrame has none
     if is_masked(X) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
