@@ -31,7 +31,7 @@ class ClusterMatrix:
     ----------
     rounds : Rounds
     totals : Total
-        What `Rounds.counts` has brought.
+        What `ranksvm.cluster.rounds.Rounds.counts` has brought.
     n_features, n_stored : int
 
     Attributes
