@@ -38,8 +38,8 @@ WORKS = {
     "``solver``": [
         {"solver": "newton"},
         {"solver": "trust_region"},
-        {"solver": "bundle", "loss": "hinge", "tol": 1e-2},
-        {"solver": "cutting_planes", "loss": "hinge", "tol": 1e-2},
+        {"solver": "bundle", "loss": "hinge", "tol": 0.1},
+        {"solver": "cutting_planes", "loss": "hinge", "tol": 0.1},
     ],
     "``counting``": [{"counting": name, "tol": 1e-2} for name in COUNTINGS],
 }
@@ -86,7 +86,12 @@ def fit(client, parameters, **given):
 
 
 def cells():
-    return dict(re.findall(r"   \* - (.+)\n     - (.+)\n", PAGE.split("What works here")[1]))
+    return dict(
+        re.findall(
+            r"   \* - (.+)\n     - (.+)\n",
+            PAGE.split("What works here")[1].split("What it takes")[0],
+        )
+    )
 
 
 def words(text):
