@@ -120,6 +120,7 @@ def test_a_value_counts_pairs_just_beyond_the_kink(loss):
 
 
 @every_loss
+@strategies.examples(40)
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 6))
 def test_the_bound_is_never_negative_and_no_gap_above_one(loss, problem, exponent):
     ranking, X, w = problem

@@ -36,6 +36,7 @@ def of_problem(problem, c, place, storage="dense64"):
 
 
 @every_storage
+@strategies.examples(30)
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 3))
 def test_value_gradient_and_hessian_product(problem, exponent, storage, place):
     objective, pairs = of_problem(problem, 10.0**exponent, place, storage)
@@ -89,6 +90,7 @@ def test_no_point_is_better_by_more_than_the_gap(problem, exponent, place):
     assert here.value * (1 - here.duality_gap) <= optimum + 1e-12 * here.value
 
 
+@strategies.examples(50)
 @given(problem=strategies.linear_problems(), exponent=st.integers(-3, 2))
 def test_duality_gap_vanishes_at_the_optimum(problem, exponent, place):
     objective, pairs = of_problem(problem, 10.0**exponent, place)
