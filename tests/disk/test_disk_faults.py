@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ranksvm import RankSVM, open_data, pack, save_model
-from ranksvm.disk.folder import whole_folder
+from ranksvm.disk.folder import is_packed, whole_folder
 from ranksvm.errors import InputError
 from ranksvm.files.atomic import OutputError
 from ranksvm.files.source import DataError
@@ -164,6 +164,23 @@ def test_permissions(folder):
     folder.parent.chmod(0o500)
     with pytest.raises(OutputError, match=r"cannot write .*e\.rsvm: Permission denied"):
         packed(folder.parent / "e.rsvm")
+
+
+def test_a_folder_that_may_not_be_looked_into_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "d.rsvm").mkdir()
+    (tmp_path / "d.rsvm" / "mine").write_text("")
+    known = os.stat
+
+    def stat(path, *args, **more):
+        if str(path).endswith("meta.json"):
+            raise PermissionError(13, "Permission denied", path)
+        return known(path, *args, **more)
+
+    monkeypatch.setattr(os, "stat", stat)
+    assert is_packed(tmp_path / "d.rsvm")
+    with pytest.raises(OutputError, match="it exists, and holds no packed data"):
+        packed(tmp_path)
+    assert names_of(tmp_path / "d.rsvm") == ["mine"]
 
 
 def check(folder):

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from stat import S_ISREG
 from typing import IO
 
 from ..files.atomic import OutputError
@@ -16,8 +17,16 @@ _TEMPORARY = ".ranksvm-pack-"
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path is that of a folder of packed data."""
-    return os.path.isdir(path) and os.path.isfile(os.path.join(path, META))
+    """Say whether a path is that of a folder of packed data.
+
+    One that may not be looked into is taken for it, so that who reads it tells why that fails.
+    """
+    try:
+        return os.path.isdir(path) and S_ISREG(os.stat(os.path.join(path, META)).st_mode)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def packed_among(paths: Sequence[object]) -> str | None:
@@ -49,7 +58,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     parent = os.path.dirname(target)
     if not os.path.isdir(parent):
         raise OutputError(f"cannot write {name}: the directory {parent} does not exist")
-    if os.path.lexists(target) and not is_packed(target):
+    if os.path.lexists(target) and not os.path.isfile(os.path.join(target, META)):
         raise OutputError(f"cannot write {name}: it exists, and holds no packed data; remove it")
 
 
