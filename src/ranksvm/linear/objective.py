@@ -31,7 +31,8 @@ Vector = NDArray[np.float64]
 HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
-NEAR = 0.5  # in lower bounds, or values: a minimum can be reached by few steps
+NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
+SMALL = 0.3  # a relative gap: few steps lead to the optimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,7 @@ class LinearEvaluation(AtWeights):
         smaller C: from there few steps lead on, and the way from a wide smoothing would be longer.
         """
         objective = self.objective
-        if not objective.has_few_rows or self.duality_gap <= NEAR:
+        if not objective.has_few_rows or self.duality_gap <= SMALL:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)
