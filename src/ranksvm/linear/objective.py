@@ -227,11 +227,12 @@ class LinearEvaluation(AtWeights):
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point. It is None, too, at weights that are near the optimum already, as from a
-        smaller C: from there few steps lead on, and the way from a wide smoothing would be longer.
+        best dual point. It is None, too, at weights that are near the optimum of a loss without
+        kinks, as from a smaller C: from there few steps lead on.
         """
-        objective = self.objective
-        if not objective.has_few_rows or self.duality_gap <= SMALL:
+        objective, loss = self.objective, self.objective.loss
+        leads_on = loss.narrowed(0.5) is loss and self.duality_gap <= SMALL
+        if leads_on or not objective.has_few_rows:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)
