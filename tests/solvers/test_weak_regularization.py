@@ -79,8 +79,13 @@ def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
     parameters = Parameters(loss=loss, C=4e3, solver="trust_region", tol=1e-4)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
     objective = problem.objective.smoothed()
-    near = Continuation.start(objective.evaluate(first.weights), -np.inf).widened()
-    np.testing.assert_array_equal(near.weights, first.weights)
+    near = Continuation.start(objective.evaluate(first.weights), -np.inf)
+    if (
+        loss == "squared_hinge"
+    ):  # from the optimum for a C that is not much smaller few steps lead on
+        assert near.widened() is None
+        near = objective.with_c(1e4 * objective.c).evaluate(first.weights)
+    np.testing.assert_array_equal(near.widened().weights, first.weights)
     astray = np.random.default_rng(0).normal(size=X.shape[1])
     assert not objective.evaluate(astray).widened().weights.any()
     counts = []

@@ -31,7 +31,8 @@ Vector = NDArray[np.float64]
 HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
-NEAR = 0.5  # in lower bounds, or values: a minimum can be reached by few steps
+NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
+SMALL = 0.3  # a relative gap: few steps lead to the optimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,11 +227,12 @@ class LinearEvaluation(AtWeights):
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point. It is None, too, at weights that are near the optimum already, as from a
-        smaller C: from there few steps lead on, and the way from a wide smoothing would be longer.
+        best dual point. It is None, too, at weights that are near the optimum of a loss without
+        kinks, as from a smaller C: from there few steps lead on.
         """
-        objective = self.objective
-        if not objective.has_few_rows or self.duality_gap <= NEAR:
+        objective, loss = self.objective, self.objective.loss
+        leads_on = loss.narrowed(0.5) is loss and self.duality_gap <= SMALL
+        if leads_on or not objective.has_few_rows:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)
