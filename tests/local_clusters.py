@@ -31,7 +31,11 @@ class Counting(distributed.SchedulerPlugin):
 
     def times(self, names):
         """Return how often each task was done whose name begins so, or in one of these ways."""
-        return [n for key, n in self.of_tasks.items() if str(key).startswith(names)]
+        return [n for key, n in self.of_tasks.items() if _name_of(key).startswith(names)]
+
+
+def _name_of(key):
+    return key if isinstance(key, str) else key[0]
 
 
 @contextmanager

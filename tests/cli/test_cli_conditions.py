@@ -92,7 +92,7 @@ def test_several_ratios_compete(folder, capsys):
     assert run("cv", "data", "m.json", *options) == 0
     shown = capsys.readouterr().out
     assert "l1_ratio=0.9" in shown
-    assert len(shown.splitlines()) == 5
+    assert len(shown.splitlines()) == 7
     found = load_model("m.json")
     model = RankSVMCV(
         [0.01, 1],

@@ -46,7 +46,7 @@ def test_trains_and_measures_as_the_estimator_does(files, tmp_path, capsys, opti
     assert run("train", data, stored, *pairs, *options) == 0
     said = capsys.readouterr().err
     model.fit(X, **given)
-    assert f"{model.n_pairs_:.15g} pairs" in said
+    assert f"pair weight {model.n_pairs_:.1f}" in said
     assert "one ranking" not in said
     assert run("predict", stored, data, scores) == 0
     np.testing.assert_allclose(np.loadtxt(scores), model.predict(X), rtol=1e-9, atol=1e-12)

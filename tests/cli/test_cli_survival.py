@@ -40,7 +40,8 @@ def test_trains_as_the_estimator_does_and_predicts_risk(files, tmp_path, capsys,
     stored, scores = tmp_path / "model.json", tmp_path / "risk.txt"
     assert run("train", data, stored, "--event", events, *options) == 0
     model.fit(**rows)
-    assert f"{model.n_pairs_:.15g} pairs" in capsys.readouterr().err
+    n_pairs = f"pair weight {model.n_pairs_:,.1f}" if model.ipcw else f"{model.n_pairs_:.0f} pairs"
+    assert n_pairs in capsys.readouterr().err
     np.testing.assert_array_equal(load_model(stored).coef, model.coef_)
     assert run("predict", stored, data, scores) == 0
     risk = np.loadtxt(scores)

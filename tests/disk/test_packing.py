@@ -182,6 +182,8 @@ def test_what_overflows_in_single_precision_is_refused(tmp_path):
 
 
 def test_no_blocks(tmp_path):
+    with pytest.raises(ValueError, match=r"not the path 'train\.svm'"):
+        pack("train.svm", tmp_path / "new.rsvm")
     with pytest.raises(ValueError, match="no blocks"):
         pack([], tmp_path / "d.rsvm")
 

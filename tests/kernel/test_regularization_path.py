@@ -320,6 +320,10 @@ def test_one_pair():
         ({"graph": "small"}, "graph must be 'full' or 'reduced'"),
         ({"kernel": "gaussian"}, "kernel must be a function or one of"),
         ({"lambda_min_ratio": 0.0}, "lambda_min_ratio must be finite and greater than 0"),
+        (
+            {"lambda_min_ratio": 2.0},
+            "lambda_min_ratio must be below 1, where the path begins",
+        ),
         ({"lambda_min": -1.0}, "lambda_min must be finite and greater than 0"),
         ({"max_events": 0}, "max_events must be a whole number of at least 1"),
         ({"max_support": -1}, "max_support must be a whole number of at least 0"),

@@ -85,6 +85,11 @@ def pack(
 
 def _packed(blocks: Iterable[Any], folder: NewFolder, dtype: DTypeLike | None) -> Packer:
     """Write all blocks."""
+    if isinstance(blocks, str | os.PathLike):
+        raise InputError(
+            f"blocks must be blocks (X, y, qid), not the path {str(blocks)!r}: ranksvm pack packs "
+            "files, load_svmlight and load_table read them"
+        )
     packer: Packer | None = None
     width = 0
     for number, block in enumerate(blocks):

@@ -66,7 +66,7 @@ def regularization_path(
         All pairs, or about as many as there are rows: see
         `ranksvm.kernel.path.graph.PreferenceGraph.from_labels`.
     lambda_min_ratio : float, default=1e-3
-        Stop at this part of the lambda of the first event.
+        Stop at this part of the lambda of the first event, below 1.
     lambda_min : float, optional
         Stop at this lambda instead.
     max_events : int, optional

@@ -192,6 +192,6 @@ def summary(fit: Fit, rows: FileRows) -> str:
 
 def counted_pairs(n_pairs: float) -> str:
     """Return how many pairs there are, or what they weigh if that is no whole number."""
-    if n_pairs == int(n_pairs):
+    if float(n_pairs).is_integer():
         return f"{int(n_pairs)} pairs"
     return f"pair weight {n_pairs:,.1f}" if n_pairs >= 1 else f"pair weight {n_pairs:.3g}"

@@ -9,7 +9,6 @@ at the thread's expense. It changes nothing but time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -45,6 +44,8 @@ class ReadAhead:
 
         Query q has the rows ``indptr[q]:indptr[q + 1]``; blocks come in their order.
         """
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(1) as reader:
             try:
                 asked = 0

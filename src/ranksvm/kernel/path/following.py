@@ -97,6 +97,11 @@ class Stop:
 
     def __post_init__(self) -> None:
         require_number("lambda_min_ratio", self.lambda_min_ratio, positive=True)
+        if self.lambda_min_ratio >= 1:
+            ratio = self.lambda_min_ratio
+            raise InputError(
+                f"lambda_min_ratio must be below 1, where the path begins, not {ratio}"
+            )
         if self.lambda_min is not None:
             require_number("lambda_min", self.lambda_min, positive=True)
         if self.max_events is not None:
