@@ -1,11 +1,13 @@
 """``ranksvm train --scheduler``: models, exit statuses, sentences."""
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 
+import distributed
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
@@ -93,6 +95,8 @@ def test_wrong_arguments_are_2(parts, monkeypatch, case):
     address, options, message = MISTAKES[case]
     result = train(parts, address, *options)
     assert result.returncode == 2
+    clients = [c for c in gc.get_objects() if isinstance(c, distributed.Client)]
+    assert all(c.status in ("running", "closed") for c in clients)
     assert message in sentence(result)
 
 

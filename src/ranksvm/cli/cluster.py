@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -113,9 +114,18 @@ def _client(address: str) -> Iterator[Any]:
         with start(n_workers=int(number), **options) as cluster, connect(cluster) as client:
             yield client
         return
-    try:
-        client = connect(address, timeout=10)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no scheduler of Dask answers at {address}: {error}") from None
-    with client:
+    with _connected(address) as client:
         yield client
+
+
+def _connected(address: str) -> Any:
+    import distributed
+
+    connect: Any = distributed.Client
+    try:
+        return connect(address, timeout=10)
+    except (OSError, ValueError) as error:
+        why = str(error)
+    # What could not connect closes itself, and would wait for itself while another client starts.
+    gc.collect()
+    raise InputError(f"no scheduler of Dask answers at {address}: {why}")
