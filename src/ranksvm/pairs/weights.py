@@ -33,7 +33,13 @@ def per_query_weight(query_weight: ArrayLike | None, groups: QueryGroups) -> Vec
     """
     if query_weight is None:
         return None
-    if finite_numbers(query_weight, "query_weight").shape == (groups.n_queries,):
+    shape = finite_numbers(query_weight, "query_weight").shape
+    if shape not in ((groups.n_queries,), (groups.n_samples,), ()):
+        raise InputError(
+            f"query_weight has shape {shape}, but there are {groups.n_queries} queries, of "
+            f"{groups.n_samples} rows: give a weight for each query, or for each row"
+        )
+    if shape == (groups.n_queries,):
         weights = np.empty(groups.n_queries)
         weights[np.argsort(groups.first_rows)] = _checked("query_weight", query_weight, "query")
         return _some(weights, "query_weight", "query")
@@ -69,8 +75,10 @@ def nonnegative_weights(name: str, weights: ArrayLike | None, n_samples: int) ->
     if values.ndim == 0:
         values = np.full(n_samples, float(values))
     if values.shape != (n_samples,):
-        hint = "" if name == "query_weight" else "; weights of queries are query_weight"
-        raise InputError(f"{name} has shape {values.shape} but there are {n_samples} rows{hint}")
+        raise InputError(
+            f"{name} has shape {values.shape} but there are {n_samples} rows; weights of queries "
+            "are query_weight"
+        )
     return values
 
 
