@@ -192,7 +192,7 @@ def test_solutions_take_fewer_steps_than_alone(loss, kind):
     [
         ("hinge", "bundle", 5.0, False),
         ("hinge", "bundle", 1e6, True),
-        ("squared_hinge", "newton", 120.0, False),
+        ("squared_hinge", "trust_region", 120.0, False),
         ("squared_hinge", "trust_region", 1e6, True),
     ],
 )

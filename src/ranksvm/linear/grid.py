@@ -142,8 +142,6 @@ def solve_grid(
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
     unit = problem.objective.c / of_each[order[0]].C
     problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
-    if len(order) > 1:
-        problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
     for place in order:
         C = of_each[place].C

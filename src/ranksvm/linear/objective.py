@@ -32,7 +32,7 @@ HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
 NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
-SMALL = 0.3  # a relative gap: few steps lead to the optimum
+SMALL = 0.95  # a relative gap; that at zero is no smaller where regularisation is weak
 
 
 @dataclass(frozen=True, eq=False)
