@@ -227,8 +227,8 @@ class LinearEvaluation(AtWeights):
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point. It is None, too, at weights that are near the optimum of a loss without
-        kinks, as from a smaller C: from there few steps lead on.
+        best dual point. It is None, too, at weights that say more of a loss without kinks than zero
+        does, as those from a smaller C: from there few steps lead on.
         """
         objective, loss = self.objective, self.objective.loss
         leads_on = loss.narrowed(0.5) is loss and self.duality_gap <= SMALL
