@@ -33,6 +33,14 @@ def test_narrow_kernels_come_with_hints():
     assert "--scale" in reduced
 
 
+def test_many_pairs_come_with_a_hint_and_the_number_of_events():
+    K = Kernel("rbf", gamma=0.1).matrix(ROWS)
+    full, reduced = (cost_of_path(K, 400_000, graph) for graph in ("full", "reduced"))
+    assert "up to some 1,200,000 events" in full
+    assert full.endswith("; graph='reduced' (--graph reduced) may take much less")
+    assert "may take much less" not in reduced
+
+
 def test_is_said_before_the_path_begins(capsys):
     y = np.arange(120) % 2
     regularization_path(ROWS, y, kernel="rbf", max_events=1)
