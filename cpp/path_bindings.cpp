@@ -1,4 +1,4 @@
-// Python's side of the regularization path.
+// Python's side of what kernels take: the regularization path, and products with their matrices.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "numpy_arrays.hpp"
 #include "regularization_path.hpp"
+#include "symmetric_tile.hpp"
 
 using namespace nanobind::literals;
 
@@ -59,9 +60,29 @@ void make_path(RegularizationPath* self, const In<double, 2>& K, const In<std::i
   new (self) RegularizationPath(K.data(), n, std::move(u), std::move(l), std::move(m));
 }
 
+std::tuple<Out<double, 1>, Out<double, 1>> tile_products(const In<double, 2>& tile,
+                                                         const In<double, 1>& left,
+                                                         const In<double, 1>& right) {
+  const std::size_t n_rows = tile.shape(0), n_columns = tile.shape(1);
+  require(left.shape(0) == n_rows && right.shape(0) == n_columns,
+          "left and right must have an element for each row and each column");
+  auto by_row = new_vector<double>(static_cast<std::int64_t>(n_rows));
+  auto by_column = new_vector<double>(static_cast<std::int64_t>(n_columns));
+  {
+    const nb::gil_scoped_release release;
+    std::fill_n(by_row.data(), n_rows, 0.0);
+    std::fill_n(by_column.data(), n_columns, 0.0);
+    add_tile_products(tile.data(), n_rows, n_columns, left.data(), right.data(), by_row.data(),
+                      by_column.data());
+  }
+  return {by_row, by_column};
+}
+
 }  // namespace
 
 void bind_path(nb::module_& m) {
+  m.def("tile_products", &tile_products, "tile"_a.noconvert(), "left"_a.noconvert(),
+        "right"_a.noconvert(), "Return ``tile @ right`` and ``left @ tile``, in one pass.");
   nb::class_<RegularizationPath>(m, "RegularizationPath",
                                  "The solutions of the kernel RankSVM as lambda falls.")
       .def("__init__", &make_path, "K"_a.noconvert(), "upper"_a.noconvert(), "lower"_a.noconvert(),

@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "design_matrix.hpp"
 #include "sparse_gram.hpp"
+#include "symmetric_tile.hpp"
 
 namespace ranksvm::tests {
 namespace {
@@ -215,13 +216,30 @@ void test_threads(Random& random) {
   }
 }
 
+void test_tiles(Random& random) {
+  const auto n = random.whole(1, 20), d = random.whole(0, 40);
+  const auto tile = draw(random, n * d), left = draw(random, n), right = draw(random, d);
+  auto by_row = draw(random, n), by_column = draw(random, d);
+  auto expected_by_row = by_row, expected_by_column = by_column;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < d; ++k) {
+      expected_by_row[i] += tile[i * d + k] * right[k];
+      expected_by_column[k] += tile[i * d + k] * left[i];
+    }
+  add_tile_products(tile.data(), static_cast<std::size_t>(n), static_cast<std::size_t>(d),
+                    left.data(), right.data(), by_row.data(), by_column.data());
+  CHECK(by_row == expected_by_row);
+  CHECK(by_column == expected_by_column);
+}
+
 }  // namespace
 
 void test_matrices(double seconds) {
   repeat(seconds / 4, test_small);
   repeat(seconds / 8, test_common_columns);
   repeat(seconds / 8, test_dot_products);
-  repeat(seconds / 2, test_threads);
+  repeat(seconds / 8, test_tiles);
+  repeat(seconds * 3 / 8, test_threads);
 }
 
 }  // namespace ranksvm::tests

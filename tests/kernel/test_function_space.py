@@ -5,6 +5,7 @@ import pytest
 
 import reference
 from cases import make_loss, make_problem, optimum
+from ranksvm import _core
 from ranksvm.kernel import training
 from ranksvm.kernel.factor import KernelFactor
 from ranksvm.kernel.function_space import FunctionObjective
@@ -49,6 +50,17 @@ def test_products_are_those_of_the_whole_matrix(n):
     np.testing.assert_array_equal(products[0], products[1])
     np.testing.assert_array_equal(products[0], products[2])
     np.testing.assert_allclose(matrices[0].trace, A.trace())
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (4, 8), (5, 17), (64, 33), (6, 0)])
+def test_a_tile_is_multiplied_from_both_sides(shape):
+    rng = np.random.default_rng(0)
+    tile, left, right = rng.normal(size=shape), rng.normal(size=shape[0]), rng.normal(size=shape[1])
+    by_row, by_column = _core.tile_products(tile, left, right)
+    np.testing.assert_allclose(by_row, tile @ right, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(by_column, left @ tile, rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match="an element for each row and each column"):
+        _core.tile_products(tile, np.append(left, 0.0), right)
 
 
 def test_holds_differences_from_the_anchor():

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..threads import map_in_order
 
 Vector = NDArray[np.float64]
@@ -83,8 +84,9 @@ class KernelMatrix:
         part = np.zeros(own.stop)
         part[own] = diagonal @ v[own]
         for tile, columns in zip(left, _parts(own.start), strict=True):
-            part[own] += tile @ v[columns]
-            part[columns] += v[own] @ tile
+            by_row, by_column = _core.tile_products(tile, v[own], v[columns])
+            part[own] += by_row
+            part[columns] += by_column
         return part
 
 
