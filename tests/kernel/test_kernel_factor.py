@@ -169,3 +169,23 @@ def test_memory_is_refused_before_it_is_taken():
         factor.refine(1e-10)
     with pytest.raises(ValueError, match=r"kernel matrix of 400 rows takes 0.00256 GB"):
         KernelFactor(Kernel("sigmoid"), X, 1e6)
+
+
+@pytest.mark.parametrize(("gamma", "is_enough"), [(0.01, True), (1.0, False)])
+def test_foresees_that_columns_will_be_too_few(gamma, is_enough):
+    """Where it gives up, twice as many columns as it may take are too few indeed."""
+    X = np.random.default_rng(0).normal(size=(2000, 6))
+    factor, most = KernelFactor(Kernel("rbf", gamma=gamma), X, np.inf), 600
+    assert factor.refine(1e-3, most, foresees=True) is is_enough
+    assert len(factor.pivots) < most
+    if not is_enough:
+        assert not factor.refine(1e-3, 2 * most)
+        assert len(factor.pivots) >= 2 * most
+
+
+def test_does_not_give_up_on_rows_that_repeat():
+    """Their remainder falls all at once, with the last column."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(500, 6)), 4, axis=0)
+    factor = KernelFactor(Kernel("rbf", gamma=10.0), X, np.inf)
+    assert factor.refine(1e-3, 600, foresees=True)
+    assert len(factor.pivots) == 499

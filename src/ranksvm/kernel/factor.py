@@ -39,6 +39,7 @@ _BLOCK_COLUMNS = 128
 _BLOCK_ROWS = 1024
 _DIAGONAL_ROWS = 64
 _LEAST_PIVOT = 0.01  # of the largest, so that the columns of a block are computed for some use
+_EARLY = 4  # of how many parts of the columns that there may be the first show the course
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -134,21 +135,32 @@ class KernelFactor:
         return self._features_of(slice(None))
 
     def refine(
-        self, remainder: float, max_rank: int | None = None, note: Note | None = None
+        self,
+        remainder: float,
+        max_rank: int | None = None,
+        note: Note | None = None,
+        *,
+        foresees: bool = False,
     ) -> bool:
         """Add pivots until no diagonal element of the remainder is larger than this.
 
-        Returns whether that is so; it is not, where there are `max_rank` pivots before.
+        Returns whether that is so; it is not, where there are `max_rank` pivots before, or, with
+        `foresees`, where it is to be expected that twice as many would be too few.
         """
+        course = _Course()
         while True:
             largest = self.remainder.max()
             if largest <= remainder:
                 return True
-            if max_rank is not None and len(self.pivots) >= max_rank:
+            rank = len(self.pivots)
+            course.add(rank, float(self.remainder.mean()))
+            if max_rank is not None and rank >= max_rank:
+                return False
+            if foresees and max_rank is not None and course.is_hopeless(remainder, max_rank):
                 return False
             if note is not None:
                 note(
-                    f"factor of the kernel: {len(self.pivots):,} columns leave a remainder of "
+                    f"factor of the kernel: {rank:,} columns leave a remainder of "
                     f"{largest:.2g}; {remainder:.2g} is wanted"
                 )
             least = max(remainder, _LEAST_PIVOT * largest)
@@ -168,11 +180,14 @@ class KernelFactor:
 
         return KernelMatrix(values, n, 4 * self._rounding(n) * self.scale, self._n_threads)
 
-    def leading(self, n_columns: int) -> LeadingColumns:
+    def leading(self, n_columns: int, note: Note | None = None) -> LeadingColumns:
         """Return the first columns of Phi, to which some are added if there is need and room."""
         room = self.max_memory - KernelMatrix.n_bytes(self.n_samples)
         most = int(min(room / self.n_bytes(self.n_samples, 1), self.n_samples)) - _BLOCK_COLUMNS
-        self.refine(EXACT * self.scale, min(n_columns, most))
+        wanted = min(n_columns, most)
+        if note is not None and wanted > len(self.pivots):
+            note(f"factor of the kernel: {wanted:,} columns, to precondition Newton steps with")
+        self.refine(EXACT * self.scale, wanted)
         pivots = self.pivots[:n_columns]
         features = np.ascontiguousarray(self._features_of(slice(None), n_columns))
         return LeadingColumns(features, pivots, features[pivots])
@@ -298,6 +313,34 @@ class KernelFactor:
                 "max_memory, or approximate the kernel: RankSVM on the features of "
                 "sklearn.kernel_approximation.Nystroem or RBFSampler"
             )
+
+
+class _Course:
+    """How the mean of a remainder falls with the rank, and how far it goes on like that.
+
+    As a rule its logarithm falls ever more slowly, as eigenvalues do, so that a straight line tells
+    a rank that is too small.
+    """
+
+    def __init__(self) -> None:
+        self._ranks: list[int] = []
+        self._logs: list[float] = []
+
+    def add(self, rank: int, mean: float) -> None:
+        self._ranks.append(rank)
+        self._logs.append(float(np.log(mean)))
+
+    def is_hopeless(self, remainder: float, max_rank: int) -> bool:
+        """Whether twice so many columns would be too few for this remainder."""
+        rank = self._ranks[-1]
+        if rank < max_rank / _EARLY:
+            return False
+        logs = np.interp([rank / 3, 2 * rank / 3, rank], self._ranks, self._logs)
+        before, now = -np.diff(logs)
+        if now >= before:  # as where rows repeat: it falls all at once, in the end
+            return False
+        foreseen = rank + rank / 3 * (logs[-1] - np.log(remainder)) / max(now, _EPS)
+        return bool(foreseen > 2 * max_rank)
 
 
 def _kernel_values(kernel: Kernel, X: Any, max_memory: float) -> Callable[[Any, Any], Matrix]:

@@ -2,13 +2,15 @@
 
 Two ways lead there, and both are certified over all functions of the kernel. Where few columns of a
 factor of the kernel matrix are enough, as they are for smooth kernels and few features, the linear
-solvers train on these. Where the factor grows beyond what the matrix itself would cost, the first
-of its columns precondition Newton's method over all functions: see `ranksvm.kernel.newton`.
+solvers train on these. Where the factor grows beyond what the matrix itself would cost, or can be
+foreseen to, the first of its columns give a function to begin with, and precondition Newton's
+method over all functions: see `ranksvm.kernel.newton`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,7 @@ _RANK_PER_ROW = 300
 _LEAST_ROWS = 1000  # with fewer, it does not matter
 _HARD = 20  # pairs that weigh so much for each row take planes fewer steps than a smoothed hinge
 _LEADING_SHARE = 20  # of the rows are as many columns as pay to precondition with
+_ROUGHLY = 0.1  # the gap among the functions of these columns to which one to begin with is found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +181,7 @@ class _KernelTraining:
         remainder = max(_FIRST * tol * factor.scale / shares, least)
         inner = parameters
         while True:
-            if not factor.refine(remainder, max_rank, self.note):
+            if not factor.refine(remainder, max_rank, self.note, foresees=True):
                 fit = self.over_all_functions()
                 if fit is not None:
                     return fit
@@ -231,10 +234,14 @@ class _KernelTraining:
         factor, parameters = self.factor, self.parameters
         n = factor.n_samples
         n_columns = max(n // _LEADING_SHARE, 128)
-        problem = self.problem(factor.leading(n_columns).features)
+        problem = self.problem(factor.leading(n_columns, self.note).features)
         loss, c = problem.objective.loss, problem.objective.c
         if isinstance(loss, Hinge) and c * loss.evaluate(np.zeros(n)).value > _HARD * n:
             return None
+        if not len(self.weights):
+            roughly = replace(parameters, tol=max(parameters.tol, _ROUGHLY))
+            start = np.zeros(problem.objective.size)
+            self.weights = problem.minimize(roughly, start, None).weights
         progress = Progress(
             parameters.tol, parameters.epsilon * parameters.C, parameters.max_iter, self.callback
         )
@@ -245,7 +252,7 @@ class _KernelTraining:
             objective = FunctionObjective(factor.matrix(self.note), loss, c).smoothed()
             with one_blas_thread():
                 result = newton_in_function_space(
-                    objective, factor.leading, n_columns, coef, progress
+                    objective, partial(factor.leading, note=self.note), n_columns, coef, progress
                 )
         self.history = _joined(self.history, result.history, result.value, result.dual_gap)
         if result.status is Status.STALLED:
