@@ -36,6 +36,9 @@ def trust_region(
     Where regularisation is weak, the smoothing begins wide, even that of a smooth loss, and the
     step from a width that turns out too narrow is not taken (`Continuation`).
 
+    The diagonal counts the penalty twice: where that is all the curvature there is, as for rare
+    terms, conjugate gradients would go too far for what the certificate asks.
+
     The search on the scores takes the place of a region within which steps are trusted: it knows
     the function along the step, kinks of its derivatives included, whereas a radius once shortened
     by these holds up all later steps.
@@ -69,10 +72,13 @@ def trust_region(
             status = Status.STALLED
             break
         norm = float(np.linalg.norm(current.gradient))
-        accuracy = forcing(norm, norm_at_start, max(progress.target, current.smoothing))
-        accuracy = min(accuracy, continuation.accuracy)
-        model = _conjugate_gradients(current, metric, accuracy, max_products)
-        progress.n_products += model.n_products
+        loosest, target = continuation.accuracy, max(progress.target, current.smoothing)
+        accuracy = forcing(norm, norm_at_start, target, loosest)
+        if current.smoothing > 0:
+            accuracy = min(accuracy, loosest)
+        damped = metric + objective.penalty.curvature(current.weights)
+        model, n_products = _conjugate_gradients(current, damped, accuracy, max_products)
+        progress.n_products += n_products
         trial, n_trials = line_search(current.along(model.step, model.image))
         progress.n_evaluations += n_trials
         if trial is None:
@@ -87,57 +93,74 @@ def trust_region(
     return progress.result(status)
 
 
-def forcing(norm: float, norm_at_start: float, target: float) -> float:
+def forcing(norm: float, norm_at_start: float, target: float, loosest: float = 1.0) -> float:
     """How far conjugate gradients reduce the residual, for the norm of the gradient.
 
     While the set of active pairs still changes, an accurate step is wasted on a passing model; so
     the accuracy grows with progress, but never beyond what is asked for, which may be next to
-    nothing.
+    nothing. Short of that, it is `loosest` at most.
     """
     enough = 0.9 * (2 * target) ** 0.5
     passing = float(np.clip((norm / norm_at_start) ** 0.3, 1e-2, 0.3))
-    return max(passing, min(float(enough / norm), NEARLY))
+    return max(min(passing, loosest), min(float(enough / norm), NEARLY))
 
 
 class ModelStep(NamedTuple):
-    """A step for the quadratic model, and its image."""
+    """A step for the quadratic model, its image, and what it leaves of the gradient, negated."""
 
     step: Vector
     image: Image
-    n_products: int
+    residual: Vector
+
+    def further(self, alpha: float, direction: Vector, image: Image, product: Vector) -> ModelStep:
+        """Return the step with ``alpha * direction`` added, for its image and Hessian product."""
+        return ModelStep(
+            self.step + alpha * direction,
+            self.image + alpha * image,
+            self.residual - alpha * product,
+        )
+
+    def towards(self, other: ModelStep) -> ModelStep:
+        """Return the step between this and another of which least is left."""
+        change = other.residual - self.residual
+        square = float(change @ change)
+        share = -float(self.residual @ change) / square if square > 0 else 1.0
+        share = float(np.clip(share, 0.0, 1.0))
+        return ModelStep(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
 
 
 def _conjugate_gradients(
     current: Evaluation, metric: Vector, accuracy: float, max_products: int
-) -> ModelStep:
+) -> tuple[ModelStep, int]:
     """Minimise the model ``g'p + 0.5 p'Hp`` nearly, preconditioned by ``diag(metric)``.
 
+    The gap goes with the residual, which conjugate gradients bring down by fits and starts. So each
+    of their steps is blended with those before, such that the residual is shortest (minimal
+    residual smoothing, :eq:`blend`; Zhou and Walker 1994), and the blend is taken once it is short
+    enough; but not where a smoothing is to be narrowed, which has to be settled.
+
     The images of the directions are carried along, so that the step's own image needs no further
-    pass over X.
+    pass over X. Returned are the step and the number of products.
     """
     gradient = current.gradient
-    step = np.zeros_like(gradient)
-    residual = -gradient
-    direction = residual / metric
-    energy = float(residual @ direction)
+    direction = -gradient / metric
+    energy = -float(gradient @ direction)
     goal = accuracy**2 * float(gradient @ gradient)
-    image: Image | None = None
-    n_products = 0
-    while image is None or n_products < max_products:
-        n_products += 1
-        moved = current.image(direction)
-        product = current.hessian_product(direction, moved)
+    image = current.image(direction)
+    reached = blend = ModelStep(np.zeros_like(gradient), 0.0 * image, -gradient)
+    for n_products in range(1, max_products + 1):
+        product = current.hessian_product(direction, image)
         curvature = float(direction @ product)
         if not curvature > 0:  # beyond floating point
-            image = 0.0 * moved if image is None else image
             break
-        alpha = energy / curvature
-        step += alpha * direction
-        image = alpha * moved if image is None else image + alpha * moved
-        residual -= alpha * product
-        if float(residual @ residual) <= goal:
-            break
-        scaled = residual / metric
-        energy, previous = float(residual @ scaled), energy
+        reached = reached.further(energy / curvature, direction, image, product)
+        blend = blend.towards(reached)
+        least = reached if current.smoothing > 0 else blend
+        if float(least.residual @ least.residual) <= goal:
+            return least, n_products
+        scaled = reached.residual / metric
+        energy, previous = float(reached.residual @ scaled), energy
         direction = scaled + (energy / previous) * direction
-    return ModelStep(step, image, n_products)
+        if n_products < max_products:
+            image = current.image(direction)
+    return reached, n_products

@@ -1,0 +1,109 @@
+"""Steps by conjugate gradients against a plain loop and a dense solution of the same model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ranksvm.solvers.trust_region import ModelStep, _conjugate_gradients
+
+
+@dataclass
+class Model:
+    """A quadratic model whose Hessian is ``I + X'X``; counts the products with X."""
+
+    X: np.ndarray
+    gradient: np.ndarray
+    n_images: int = 0
+    smoothing: float = 0.0
+
+    @property
+    def hessian(self):
+        return np.eye(self.X.shape[1]) + self.X.T @ self.X
+
+    def image(self, p):
+        self.n_images += 1
+        return self.X @ p
+
+    def hessian_product(self, p, image):
+        return p + self.X.T @ image
+
+
+def make_model(seed, n=40, d=15, spread=2.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-spread, spread, d)
+    return Model(X, rng.standard_normal(d) * np.linalg.norm(X, axis=0))
+
+
+def metric_of(model):
+    return np.diag(model.hessian)
+
+
+def plain_products(model, metric, accuracy):
+    """How many products textbook conjugate gradients need."""
+    r = -model.gradient
+    z = r / metric
+    p, n = z, 0
+    while np.linalg.norm(r) > accuracy * np.linalg.norm(model.gradient):
+        product = model.hessian @ p
+        alpha = (r @ z) / (p @ product)
+        after = r - alpha * product
+        p = after / metric + (after @ (after / metric)) / (r @ z) * p
+        r, z, n = after, after / metric, n + 1
+    return n
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.1, 1e-3, 1e-8])
+@pytest.mark.parametrize("seed", range(5))
+def test_step_leaves_as_little_as_asked_for(seed, accuracy):
+    model = make_model(seed)
+    step, n_products = _conjugate_gradients(model, metric_of(model), accuracy, 500)
+    left = -(model.gradient + model.hessian @ step.step)
+    norm = np.linalg.norm(model.gradient)
+    assert np.linalg.norm(left) <= accuracy * norm * (1 + 1e-5)
+    np.testing.assert_allclose(step.residual, left, atol=1e-9 * norm)
+    np.testing.assert_allclose(step.image, model.X @ step.step, atol=1e-9 * norm)
+    assert step.step @ model.gradient < 0
+    assert model.n_images == n_products
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.3, 0.03, 1e-4]))
+def test_never_takes_more_products_than_without_blending(seed, accuracy):
+    model = make_model(seed)
+    _, n_products = _conjugate_gradients(model, metric_of(model), accuracy, 500)
+    assert n_products <= max(plain_products(model, metric_of(model), accuracy), 1)
+
+
+def test_blending_saves_products():
+    models = [make_model(seed, n=300, d=80, spread=0.5) for seed in range(10)]
+    blended = [_conjugate_gradients(m, np.ones(80), 1e-3, 500)[1] for m in models]
+    plain = [plain_products(m, np.ones(80), 1e-3) for m in models]
+    assert sum(blended) < sum(plain)
+
+
+def test_steps_far_enough_are_the_solution():
+    model = make_model(3)
+    step, _ = _conjugate_gradients(model, metric_of(model), 1e-12, 500)
+    np.testing.assert_allclose(
+        step.step, -np.linalg.solve(model.hessian, model.gradient), rtol=1e-6
+    )
+
+
+def test_most_products_end_the_search():
+    model = make_model(4)
+    step, n_products = _conjugate_gradients(model, np.ones(15), 1e-12, 3)
+    assert n_products == model.n_images == 3
+    np.testing.assert_allclose(step.image, model.X @ step.step, rtol=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_a_blend_leaves_no_more_than_either(seed):
+    rng = np.random.default_rng(seed)
+    a, b = (ModelStep(*(rng.standard_normal(4) for _ in range(3))) for _ in range(2))
+    blend = a.towards(b)
+    norms = [np.linalg.norm(which.residual) for which in (a, b)]
+    assert np.linalg.norm(blend.residual) <= min(norms) * (1 + 1e-12)
+    same = a.towards(a)
+    np.testing.assert_array_equal(same.residual, a.residual)
