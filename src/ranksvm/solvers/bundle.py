@@ -73,5 +73,6 @@ def bundle(
         # At w_t itself the plane always is a new one.
         first_step = min(step, 1.0) if step > 0 else 1.0
         planes.add(*beyond.evaluation.plane)
+        del line, lowest, beyond  # each has scores for all rows
         status = progress.record(best, step, planes.lower_bound)
     return progress.result(status)

@@ -55,13 +55,13 @@ def newton(
     progress.begin(name, objective)
     continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    start = objective.resumed().evaluate(w0, dtype)
-    current = continuation.start(start, progress.lower_bound)
+    current = continuation.start(objective.resumed().evaluate(w0, dtype), progress.lower_bound)
     status = progress.record(current, 0.0)
     fall = 1.0  # of the distance, in the last step
     if status is None:
         there, status = _by_last_hessian(current, progress)
         current, fall = there, fall if there is current else FALL_NEARBY
+        del there
     trial: Trial[Evaluation] | None = None
     while status is None:
         refined = continuation.refine(current, progress.target, trial)
@@ -70,6 +70,7 @@ def newton(
             direction = newton_step(current.foreseen(continuation.ratio), dtype)
             progress.n_products += 1
         current = refined
+        del refined  # which has scores for all rows
         before = current.distance
         foreseen = direction is not None and bool(direction @ current.gradient < 0)
         if not foreseen:
