@@ -97,6 +97,19 @@ def test_columns_beyond_the_matrix(tmp_path):
             RankSVM().fit(open_data(tmp_path / "d.rsvm"))
 
 
+def test_sums_of_columns_that_are_others(folder):
+    path = folder / "columns.npy"
+    sums = np.load(path)
+    sums[0, 3] += 1
+    np.save(path, sums)
+    with pytest.raises(DataError, match=r"columns\.npy is damaged: .*; pack the data again"):
+        RankSVM().fit(open_data(folder))
+    meta = json.loads((folder / "meta.json").read_text())
+    del meta["fingerprint_of_sums"]  # as of an older version
+    (folder / "meta.json").write_text(json.dumps(meta))
+    open_data(folder).design_matrix()
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_packing_would_have_refused(tmp_path, value):
     packed(tmp_path)

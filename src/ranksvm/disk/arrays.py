@@ -6,6 +6,7 @@ import mmap
 import os
 import struct
 import warnings
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,11 @@ def _check_size(path: str, found: int, dtype: np.dtype[Any], shape: tuple[int, .
     if found != needed:
         state = "is cut off" if found < needed else "is too long"
         raise DataError(f"{path} {state}: its array takes {needed} bytes, and {found} are there")
+
+
+def fingerprint(values: NDArray[Any]) -> str:
+    """Return a hash of the numbers of an array."""
+    return blake2b(np.ascontiguousarray(values).data, digest_size=8).hexdigest()
 
 
 def release(values: NDArray[Any]) -> None:

@@ -20,7 +20,7 @@ from ..linear.occurring import IN_TRAINING
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.weights import per_query_weight, row_weights
-from .arrays import map_array
+from .arrays import fingerprint, map_array
 from .meta import Meta
 from .ragged import Texts
 from .sources import Source
@@ -28,6 +28,7 @@ from .sources import Source
 Vector = NDArray[np.float64]
 
 NAMES = "qid_names.json"
+SUMS = "columns.npy"
 
 
 class PackedData:
@@ -83,7 +84,7 @@ class PackedData:
             else None
         )
         self.docids = self._map_docids() if meta.documented else None
-        self._sums = self._map("columns.npy", "float64", 2, d) if meta.summed else None
+        self._sums = self._map(SUMS, "float64", 2, d) if meta.summed else None
 
     def _path(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -194,7 +195,18 @@ class PackedData:
         else:
             X = DesignMatrix.from_array(features)
         X = X.mapped()
-        return X if self._sums is None else X.with_sums(ColumnSums(*np.array(self._sums)))
+        return X if self._sums is None else X.with_sums(self._column_sums(self._sums))
+
+    def _column_sums(self, mapped: NDArray[Any]) -> ColumnSums:
+        """Read what packing found out; other sums would lead training astray, which stalls."""
+        sums = np.array(mapped)
+        expected = self._meta.fingerprint_of_sums
+        if expected is not None and fingerprint(sums) != expected:
+            raise DataError(
+                f"{self._path(SUMS)} is damaged: its numbers are not those that were packed; pack "
+                "the data again"
+            )
+        return ColumnSums(*sums)
 
     def preferences(self, sample_weight: Any = None, query_weight: Any = None) -> Preferences:
         """Return which rows are better than which; weights as for `ranksvm.RankSVM.fit`."""

@@ -45,6 +45,8 @@ class Meta:
     sources : tuple of Source
     query_weighted : bool
         Whether queries have weights; they have none in older folders, which do not say so.
+    fingerprint_of_sums : str or None
+        Of those of the columns, which nothing else would tell from others; not in older folders.
     """
 
     layout: str
@@ -61,6 +63,7 @@ class Meta:
     feature_names: tuple[str, ...] | None = None
     sources: tuple[Source, ...] = ()
     query_weighted: bool = False
+    fingerprint_of_sums: str | None = None
 
     def write(self, folder: NewFolder) -> None:
         """Write meta.json."""
@@ -116,6 +119,7 @@ class Meta:
             feature_names=look.names("feature_names"),
             sources=look.sources("sources"),
             query_weighted="query_weighted" in content and look.flag("query_weighted"),
+            fingerprint_of_sums=look.text("fingerprint_of_sums"),
         )
         if meta.feature_names is not None and len(meta.feature_names) != meta.n_features:
             raise DataError(f"{path}: feature_names must name all {meta.n_features} features")
@@ -151,6 +155,11 @@ class _Fields:
     def flag(self, name: str) -> bool:
         value = self._content.get(name)
         return bool(self._require(isinstance(value, bool), name, "true or false"))
+
+    def text(self, name: str) -> str | None:
+        value = self._content.get(name)
+        good = value is None or isinstance(value, str)
+        return None if self._require(good, name, "a text") is None else str(value)
 
     def names(self, name: str) -> tuple[str, ...] | None:
         value = self._content.get(name)

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from ..errors import InputError
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_column
-from .arrays import GrowingArray, write_array
-from .data import NAMES, PackedData, open_data
+from .arrays import GrowingArray, fingerprint, write_array
+from .data import NAMES, SUMS, PackedData, open_data
 from .features import FeatureSpool, SparseBlock
 from .folder import NewFolder, whole_folder
 from .meta import Meta
@@ -328,8 +328,9 @@ def _write_sums(folder: NewFolder, meta: Meta, n_threads: int) -> None:
     """Write what a pass over X tells of its columns, and then meta.json."""
     X = PackedData(folder.path, meta).design_matrix()
     if X.columns.features is None:
-        write_array(folder, "columns.npy", np.stack(X.column_sums(n_threads)))
-        meta = replace(meta, summed=True)
+        sums = np.stack(X.column_sums(n_threads))
+        write_array(folder, SUMS, sums)
+        meta = replace(meta, summed=True, fingerprint_of_sums=fingerprint(sums))
     meta.write(folder)
 
 
