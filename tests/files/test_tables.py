@@ -264,6 +264,22 @@ def test_numbers_that_single_precision_does_not_hold(tmp_path):
         load_table(tmp_path / "rows.parquet", dtype="f4")
 
 
+@pytest.mark.parametrize("kind", [".parquet", ".feather", ".stream"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_some_columns_in_another_order(tmp_path, kind, n_threads):
+    X = np.random.default_rng(2).normal(size=(40, 8))
+    order = [5, 1, 7, 0, 2, 6]
+    qid, docids = np.arange(40) // 9, [f"d{k}" for k in range(40)]
+    frame = {f"f{k}": X[:, k] for k in range(8)}
+    path = tmp_path / f"rows{kind}"
+    write(pa.table({"qid": qid, **frame, "docid": docids, "y": X[:, 4]}), path)
+    found = load_table(path, features=[f"f{k}" for k in order], n_threads=n_threads)
+    np.testing.assert_array_equal(found.X, X[:, order])
+    np.testing.assert_array_equal(found.y, X[:, 4])
+    np.testing.assert_array_equal(found.qid, qid)
+    assert list(found.docids) == docids
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.stream"])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_more_rows_than_were_expected(tmp_path, monkeypatch, name, n_threads):

@@ -158,36 +158,44 @@ class _Arrow(Table):
     """A file or stream of Arrow's own, of which Feather is one."""
 
     def __init__(self, source: DataSource) -> None:
-        from pyarrow import ipc
-
         self.name = source.name
         self._of_file = source.kind == "arrow"
         self._bytes = _bytes_of(source, mapped=True)
-        self._reader = (ipc.open_file if self._of_file else ipc.open_stream)(self._bytes)
-        schema = self._reader.schema
+        schema = self._reader().schema
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        batches = self._parts(list(wanted))
+        batches = self._parts(list(wanted), threads)
         if not self._of_file:
             return 0, batches
         first = list(islice(batches, 1))
-        n_rows = sum(batch.num_rows for batch in first) * self._reader.num_record_batches
+        n_rows = sum(batch.num_rows for batch in first) * self._reader().num_record_batches
         return n_rows, chain(_given_up(first), batches)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
         step = _rows_of_batch(len(wanted))
-        for part in self._parts(list(wanted)):
+        for part in self._parts(list(wanted), threads):
             for first in range(0, part.num_rows, step):
                 yield part.slice(first, step)
 
-    def _parts(self, numbers: list[int]) -> Iterator[Any]:
+    def _parts(self, numbers: list[int], threads: bool) -> Iterator[Any]:
         """Yield these columns of the batches that were written, holding none."""
+        reader = self._reader(included_fields=numbers, use_threads=threads)
+        there = sorted(numbers)
+        places = [there.index(number) for number in numbers]
         if self._of_file:
-            for number in range(self._reader.num_record_batches):
-                yield _checked(self._reader.get_batch(number).select(numbers))
+            for k in range(reader.num_record_batches):
+                yield _checked(reader.get_batch(k).select(places))
         else:
-            yield from (_checked(batch.select(numbers)) for batch in self._reader)
+            yield from (_checked(batch.select(places)) for batch in reader)
+
+    def _reader(self, **options: Any) -> Any:
+        """Return Arrow's reader, from the beginning; of a stream that is read once."""
+        from pyarrow import ipc
+
+        self._bytes.seek(0)
+        read = ipc.open_file if self._of_file else ipc.open_stream
+        return read(self._bytes, options=ipc.IpcReadOptions(**options))
 
 
 def _checked(batch: Any) -> Any:
