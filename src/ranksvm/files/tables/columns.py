@@ -90,6 +90,8 @@ class TableColumns:
         for role in ROLES:
             column = self._column(role, columns, of_model or ())
             if column is not None:
+                if column in roles.values():
+                    raise DataError(f"{name}: the column {shown(column)} cannot be two things")
                 roles[role] = column
         if labelled and len(found) == 1:
             raise DataError(
