@@ -25,9 +25,10 @@ class Rows:
         return round(self.share * self.shape[0] * self.shape[1])
 
 
-def choice(X, loss, tol=1e-6):
+def choice(X, loss, tol=1e-6, rows_of_a_query=120):
     rng = np.random.default_rng(0)
-    preferences = Preferences.from_labels(rng.integers(0, 5, ROWS), np.arange(ROWS) // 120)
+    queries = np.arange(ROWS) // rows_of_a_query
+    preferences = Preferences.from_labels(rng.integers(0, 5, ROWS), queries)
     return choose_solver(X, preferences, Parameters(loss=loss, tol=tol))
 
 
@@ -52,3 +53,8 @@ def test_products_are_worth_fewer_where_passes_are_dear(monkeypatch):
 def test_planes_go_first_where_a_hessian_is_dear_as_well(monkeypatch):
     monkeypatch.setattr(costs, "LARGE", 1)
     assert choice(Rows((ROWS, 3000)), "hinge").n_planes > 50
+
+
+def test_more_planes_are_worth_trying_where_few_pairs_decide():
+    few, many = (choice(Rows((ROWS, 136)), "hinge", rows_of_a_query=k).n_planes for k in (2, 60))
+    assert few > 2 * many

@@ -17,14 +17,16 @@ from ranksvm.solvers.patience import FEWEST, FREE, Patience
 WORK = 100.0
 
 
-def make_progress(n, gap, factor, per_line=0):
+def make_progress(n, gap, factor, per_line=0, smoothings=None):
     """A record of n lines, the last of which has this gap, each `factor` times that before."""
     line = Iteration(0, 1.0, gap, 1.0, 0, n, 2 * n, "bundle", 0.0)
     lines = [
         replace(line, iteration=k, n_products=per_line * k, dual_gap=gap / factor ** (n - 1 - k))
         for k in range(n)
     ]
-    return Progress(tol=1e-6, history=lines)
+    smoothings = smoothings or [0.0] * n
+    left = [max(line.dual_gap, h) for line, h in zip(lines, smoothings, strict=True)]
+    return Progress(tol=1e-6, history=lines, left=left)
 
 
 def goes_on(*args, work=WORK, **kwargs):
@@ -96,3 +98,23 @@ def test_the_best_point_of_a_solver_that_gave_up_is_kept():
     assert stopped.value <= best * (1 + 1e-12)
     value = problem.objective.evaluate(stopped.weights).value
     np.testing.assert_allclose(value, stopped.value, rtol=1e-12)
+
+
+def retreating(n_before, n_after, factor, widest=64e-3):
+    """Smoothings that fell to the gap, 1e-3, and fall again from a wider one."""
+    return [1e-3] * n_before + [widest * factor**k for k in range(n_after)]
+
+
+def test_what_is_left_is_the_smoothing_after_a_retreat():
+    lost = 50
+    falls, stands = (retreating(lost, 30, factor) for factor in (0.9, 1.0))
+    assert goes_on(80, 1e-3, 1.0, smoothings=falls)
+    assert not goes_on(80, 1e-3, 1.0, smoothings=stands)
+    assert not goes_on(80, 1e-3, 1.0)
+
+
+def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
+    few = int(FREE * WORK)
+    for n, allowed in ((60, True), (int(WORK) + few, False)):
+        smoothings = retreating(n - few, few, 1.0)
+        assert goes_on(n, 1e-3, 1.0, smoothings=smoothings) is allowed

@@ -28,8 +28,7 @@ GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.02  # of d^3
-# That of sparse rows takes 0.2; the steps that follow it take more than they are charged for.
-GRAM_DENSE, GRAM_SPARSE = 0.04, 4.7  # of n^2 d, and of n times the stored values
+GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on

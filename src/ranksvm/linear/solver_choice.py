@@ -42,10 +42,12 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-INTERIOR_STEPS = 15
+# So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
+SCARCE, MOST_OFTEN = 130.0, 4.0
+INTERIOR_STEPS = 20
 FEW_PRODUCTS = FEW_PLANES = 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
-LATE = 2  # with few rows, what products have reached shows late: their smoothing begins wide
+LATE = 1.5  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
@@ -258,14 +260,20 @@ def choose_solver(
         choice = SolverChoice(direct, kinks)
         return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
-    n_planes = min(cost, by_products) / costs.plane
-    if costs.is_large and n_planes <= FEW_PLANES:
-        n_planes = 0.0
-    if costs.n < FEW_ROWS and costs.plane < LITTLE:
-        n_planes = max(n_planes, PLANES_OF_FEW_ROWS)
+    n_planes = _planes_worth(costs, min(cost, by_products))
     return SolverChoice(
         direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
     )
+
+
+def _planes_worth(costs: Costs, cost: float) -> float:
+    """Return how many planes other work is worth, from which on they are given up: maybe none."""
+    n_planes = cost / costs.plane
+    if costs.is_large and n_planes <= FEW_PLANES:
+        return 0.0
+    if costs.n < FEW_ROWS and costs.plane < LITTLE:
+        return max(n_planes, PLANES_OF_FEW_ROWS)
+    return n_planes
 
 
 def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool) -> SolverChoice:
@@ -277,7 +285,7 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
     name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
         products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
-        explicit = costs.newton(_steps(parameters), kinks)
+        explicit = costs.newton(_steps(costs, parameters), kinks)
         is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
         few_rows = RowSpace.suits_columns(X)
         name = "row_space" if few_rows else "newton" if is_small else "trust_region"
@@ -295,17 +303,18 @@ def _digits(parameters: Parameters) -> float:
     return float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
 
 
-def _steps(parameters: Parameters) -> float:
-    """Return how many Newton steps that takes."""
-    if parameters.loss == "hinge":
-        return STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
-    return STEPS
+def _steps(costs: Costs, parameters: Parameters) -> float:
+    """Return how many Newton steps that takes: for the hinge, more where pairs are few."""
+    if parameters.loss != "hinge":
+        return STEPS
+    steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
+    return steps * min(1 + SCARCE * costs.d / max(costs.n_pairs, 1.0), MOST_OFTEN)
 
 
 def _explicit(X: Matrix, costs: Costs, parameters: Parameters) -> tuple[str, float]:
     """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
     n, d = X.shape
-    n_steps, kinks = _steps(parameters), parameters.loss == "hinge"
+    n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)

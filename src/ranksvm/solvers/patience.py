@@ -8,7 +8,8 @@ from math import log
 from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
-LOOK_BACK = 1 / 3  # of the work so far
+LOOK_BACK = 1 / 2  # of the work so far
+RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,11 @@ class Patience:
     show that it gets on. Its work counts iterations and products:
 
     - a small share of the work of the other is free,
-    - beyond it, what the relative gap fell by over the last third of the work must lead, if it goes
-      on so, to the end within as much work as the other takes, and before twice that in all.
+    - beyond it, what `Progress.left` fell by over the last half of the work must lead,
+      if it goes on so, to the end within as much work as the other takes, and before twice that in
+      all,
+    - where a smoothing was widened again, since that had to be, the best point stays what it is for
+      long: both counts begin there, as long as the work in all is no more than the other takes.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
     and never more than about twice that of the better.
@@ -37,22 +41,30 @@ class Patience:
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
-        lines = progress.history[progress.first :]
+        lines, left = progress.history[progress.first :], progress.left[progress.first :]
         done = _work(lines[-1]) - _work(lines[0])
-        if done <= max(FREE * self.work, FEWEST):
+        free = max(FREE * self.work, FEWEST)
+        if done <= free:
             return True
-        before = next(
-            line
-            for line in reversed(lines)
-            if _work(line) - _work(lines[0]) <= (1 - LOOK_BACK) * done
-        )
-        last, wanted = lines[-1], progress.target
-        gap = last.dual_gap * abs(last.value)
-        if not (wanted > 0 and before.dual_gap > last.dual_gap > 0):
+        turn = _last_rise(left) if done <= self.work else 0
+        begun = _work(lines[turn])
+        since = _work(lines[-1]) - begun
+        if since <= free:
+            return True
+        early = begun + (1 - LOOK_BACK) * since
+        before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
+        wanted = progress.target
+        if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
-        gain = log(before.dual_gap / last.dual_gap) / (_work(last) - _work(before))
-        left = log(max(gap / wanted, 1.0)) / gain
-        return left <= min(self.work, 2 * self.work - done)
+        gain = log(left[before] / left[-1]) / (_work(lines[-1]) - _work(lines[before]))
+        to_come = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0)) / gain
+        return to_come <= min(self.work, 2 * self.work - done)
+
+
+def _last_rise(left: list[float]) -> int:
+    """Return where what is left rose last by so much; 0 if it never did."""
+    rises = (k for k in range(len(left) - 1, 0, -1) if left[k] > RISE * left[k - 1])
+    return next(rises, 0)
 
 
 def _work(line: Iteration) -> int:

@@ -138,6 +138,8 @@ class Progress:
     solver : str
     first : int
         Where in the history the present solver began.
+    left : list of float
+        What was left at each line of the history: the relative gap, or the smoothing if larger.
     """
 
     tol: float = 1e-3
@@ -151,6 +153,7 @@ class Progress:
     best: Point | None = None
     solver: str = ""
     first: int = 0
+    left: list[float] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
@@ -212,6 +215,7 @@ class Progress:
             self._excess = excess if excess <= self.tol else 0.0
         line = self._line(n_before, value, dual_gap, step)
         self.history.append(line)
+        self.left.append(max(dual_gap, evaluation.smoothing / max(abs(value), TINY)))
         if status is None:
             self._confirmed = None
         if self.callback is not None and self.callback(line) is True and status is None:
