@@ -84,7 +84,7 @@ def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
         loss == "squared_hinge"
     ):  # from the optimum for a C that is not much smaller few steps lead on
         assert near.widened() is None
-        near = objective.with_c(1e4 * objective.c).evaluate(first.weights)
+        near = objective.with_c(1e8 * objective.c).evaluate(first.weights)
     np.testing.assert_array_equal(near.widened().weights, first.weights)
     astray = np.random.default_rng(0).normal(size=X.shape[1])
     assert not objective.evaluate(astray).widened().weights.any()
