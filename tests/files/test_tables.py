@@ -208,6 +208,7 @@ CSV_FAULTS = [
     ("y,a,a\n1,2,3\n", {}, "has the column 'a' twice"),
     ("y,label,a\n1,2,3\n", {}, "has the columns 'y' and 'label'"),
     ("y,a\n1,2\n", {"qid": "foo"}, "has no column 'foo', to be the query ids"),
+    ("y,a\n1,2\n", {"label": "a", "qid": "a"}, "cannot be both the label and the query ids"),
     ("y,a\n1,2\n", {"drop": ["A"]}, r"has no column 'A' \(did you mean a\?\)"),
     ("y,a\n1,2\n", {"label": "y", "features": ["y"]}, "the column 'y' cannot be a feature, too"),
     ("y,a\n1,2\n", {"features": ["a"], "drop": ["a"]}, "not both"),

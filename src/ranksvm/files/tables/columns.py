@@ -83,15 +83,18 @@ class TableColumns:
         Raises
         ------
         DataError
-            If a column is not there, or there twice, or several have usual names.
+            If a column is not there, or there twice, or is named as two things, or several have
+            usual names.
         """
         columns = _Found(found, name)
-        roles = {}
+        roles: dict[str, str] = {}
         for role in ROLES:
             column = self._column(role, columns, of_model or ())
             if column is not None:
-                if column in roles.values():
-                    raise DataError(f"{name}: the column {shown(column)} cannot be two things")
+                other = next((one for one in roles if roles[one] == column), None)
+                if other is not None:
+                    both = f"both the {TITLES[other]} and the {TITLES[role]}"
+                    raise DataError(f"{name}: the column {shown(column)} cannot be {both}")
                 roles[role] = column
         if labelled and len(found) == 1:
             raise DataError(
