@@ -192,7 +192,7 @@ def test_solutions_take_fewer_steps_than_alone(loss, kind):
     [
         ("hinge", "bundle", 5.0, False),
         ("hinge", "bundle", 1e6, True),
-        ("squared_hinge", "trust_region", 120.0, False),
+        ("squared_hinge", "newton", 120.0, False),
         ("squared_hinge", "trust_region", 1e6, True),
     ],
 )
@@ -211,6 +211,21 @@ def test_what_goes_first_goes_first_again_while_it_is_quick(loss, first, work, s
         used = {line.solver for line in results[place].history}
         assert used == {first if stays else "newton"}
         assert results[place].dual_gap <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("n_Cs", "first"), [(1, "trust_region"), (3, "newton"), (12, "trust_region")]
+)
+def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
+    X, y, qid = rows(6, 600, 10)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), Parameters()
+    )
+    problem = replace(problem, choice=SolverChoice("newton", False, n_products=120.0))
+    of_each = [Parameters(C=C) for C in np.geomspace(1e-2, 10, n_Cs)]
+    results = dict(solve_grid(problem, of_each))
+    assert results[0].history[0].solver == first
+    assert all(result.dual_gap <= 1e-3 for result in results.values())
 
 
 def test_starts_say_nothing_of_the_objective():

@@ -40,6 +40,7 @@ Vector = NDArray[np.float64]
 # With less, means over folds hardly change in comparison with their standard errors
 # (`python -m benchmarks.cross_validation` shows by how much).
 MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
+MANY = 10  # values: so many begin at a C that is small enough for a few products
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
 
@@ -142,6 +143,8 @@ def solve_grid(
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
     unit = problem.objective.c / of_each[order[0]].C
     problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
+    if 1 < len(order) < MANY:
+        problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
     for place in order:
         C = of_each[place].C

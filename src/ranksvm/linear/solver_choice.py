@@ -167,6 +167,13 @@ class SolverChoice:
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
         return planes_first(self._smooth, self.n_planes, objective, w0, progress, planes=planes)
 
+    def when_shared(self) -> SolverChoice:
+        """Return the solvers for several problems nearby, which a Hessian serves one after another.
+
+        Products go first where even warm Newton steps are worth more than a few.
+        """
+        return self if WARM * self.n_products > FEW_PRODUCTS else replace(self, n_products=0.0)
+
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
 
