@@ -64,11 +64,12 @@ def counted(cluster):
 
 
 def two_workers(client):
-    """Wait for two workers; where a nanny does not bring one back, start another."""
+    """Wait for two workers; where nannies do not bring them back, start others."""
     try:
         client.wait_for_workers(2, timeout=15)
     except TimeoutError:
-        client.cluster.scale(len(client.cluster.workers) + 1)
+        missing = 2 - len(client.nthreads())
+        client.cluster.scale(len(client.cluster.workers) + missing)
         client.wait_for_workers(2, timeout=60)
 
 
