@@ -22,9 +22,9 @@ class Patience:
     show that it gets on. Its work counts iterations and products:
 
     - a small share of the work of the other is free,
-    - beyond it, what `Progress.left` fell by over the last half of the work must lead,
-      if it goes on so, to the end within as much work as the other takes, and before twice that in
-      all,
+    - beyond it, what the gap, or the smoothing where that is larger, fell by over the last half of
+      the work must lead, if it goes on so, to the end within as much work as the other takes, and
+      before twice that in all,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
