@@ -113,6 +113,13 @@ class _SharedLimit:
             if self._n_inside == 0:
                 self.lift()
 
+    def hold(self) -> None:
+        """Keep it as it is: a child forked while it is half set could not take it back."""
+        self._lock.acquire()
+
+    def let_go(self) -> None:
+        self._lock.release()
+
     def lift(self) -> None:
         limit, self._limit = self._limit, None
         if limit is not None:
@@ -144,12 +151,16 @@ def _begin_anew() -> None:
     """Take back, in a forked child, what the threads of its parent wanted."""
     global _shared_limit
     inherited, _shared_limit = _shared_limit, _SharedLimit()
-    inherited._lock = Lock()  # a thread that is no more may have held it
     inherited.lift()
+    inherited.let_go()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(
+        before=lambda: _shared_limit.hold(),
+        after_in_parent=lambda: _shared_limit.let_go(),
+        after_in_child=_begin_anew,
+    )
 
 
 class InOrder(Protocol):
