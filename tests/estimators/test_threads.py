@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -133,6 +134,32 @@ def test_children_that_are_forked_while_others_fit(data):
             done.set()
         for other in others:
             other.result(PATIENCE)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_is_not_forked_while_the_limit_of_blas_is_half_set(monkeypatch):
+    plain, before, half_set = threads._controllers(), blas_threads(), threading.Event()
+
+    class Slow:
+        def limit(self, limits):
+            limit = plain.shared.limit(limits=limits)
+            half_set.set()
+            time.sleep(0.2)
+            return limit
+
+    monkeypatch.setattr(threads, "_controllers", lambda: plain._replace(shared=Slow()))
+
+    def enter():
+        with one_blas_thread():
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        entering = pool.submit(enter)
+        assert half_set.wait(PATIENCE)
+        assert in_child(blas_threads) == before
+        entering.result(PATIENCE)
+    assert blas_threads() == before
 
 
 def test_a_worker_has_its_share_of_threads(monkeypatch):
