@@ -37,7 +37,15 @@ from ranksvm.files.treeranksvm import read_features, read_labels, read_qids
 from ranksvm.kernel.kernels import Kernel
 from ranksvm.linear.feature_names import FeatureNames
 from ranksvm.linear.occurring import FeatureWeights
-from ranksvm.models.maps import AffineMap, NystroemMap, QuantileMap, QueryMap, SplineMap
+from ranksvm.models.maps import (
+    AffineMap,
+    JoinedMap,
+    NystroemMap,
+    QuantileMap,
+    QueryMap,
+    SplineMap,
+)
+from ranksvm.models.maps.chains import parts_of
 
 MODELS = Path(__file__).parent / "models"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "treeranksvm"
@@ -70,6 +78,18 @@ def with_maps(name, folder):
     return (folder / name).read_bytes()
 
 
+def with_joined_maps(name, folder):
+    rows = np.array([[0.0, 1.0], [2.0, 1.0], [3.0, 5.0]])
+    quantiles = QuantileMap.fitted(rows)
+    kernel = NystroemMap(np.eye(2), np.eye(2), "polynomial", 0.5, 2.0, 1.0)
+    joined = JoinedMap(2, ((), (AffineMap(np.zeros(2), np.ones(2)), kernel)))
+    maps = [quantiles, JoinedMap(2, ((joined,), (QueryMap(2),)))]
+    members = [{"params": {"C": 1.0, "scale": None}, "share": 0.5, "dual_gap": 1e-4}] * 2
+    model = LinearModel(np.arange(6.0), ["a", "b"], training={"members": members}, maps=maps)
+    save_model(model, folder / name)
+    return (folder / name).read_bytes()
+
+
 def valid_files(folder):
     """Return files of each kind, as they are to be; `folder` is for some to be made in."""
     pickled = {"weights": np.ones(3), "feature_names": ["a", "b", "c"], "x": (1, 2.5, b"y")}
@@ -84,10 +104,17 @@ def valid_files(folder):
             (MODELS / "kernel1.safetensors").read_bytes(),
             dense_kernel("m.safetensors", folder),
         ],
-        "maps json": [(MODELS / "version2.json").read_bytes(), with_maps("m.json", folder)],
+        "maps json": [
+            (MODELS / "version2.json").read_bytes(),
+            (MODELS / "version3.json").read_bytes(),
+            with_maps("m.json", folder),
+            with_joined_maps("m.json", folder),
+        ],
         "maps safetensors": [
             (MODELS / "version2.safetensors").read_bytes(),
+            (MODELS / "version3.safetensors").read_bytes(),
             with_maps("m.safetensors", folder),
+            with_joined_maps("m.safetensors", folder),
         ],
         "liblinear": [written(save_liblinear, folder)],
         "svmrank": [written(save_svmrank, folder)],
@@ -283,7 +310,7 @@ def finite(value):
 def numbers_of(model):
     """Return the arrays of a model."""
     if isinstance(model, LinearModel):
-        return [model.coef, *(a for one in model.maps for a in one.arrays().values())]
+        return [model.coef, *(a for one in parts_of(model.maps) for a in one.arrays().values())]
     vectors = model.support_vectors
     parts = [vectors] if isinstance(vectors, np.ndarray) else [vectors.toarray(), vectors.data]
     return [model.dual_coef, *parts, *([] if model.scale is None else [model.scale])]
@@ -301,8 +328,9 @@ def check_model(model, form, folder):
             np.testing.assert_array_equal(one, other)
         assert loaded.feature_names == (model.feature_names or None)
         if isinstance(model, LinearModel):
-            fields = [(one.name, one.fields()) for one in loaded.maps]
-            assert fields == [(one.name, one.fields()) for one in model.maps]
+            fields = [(one.name, one.fields()) for one in parts_of(loaded.maps)]
+            assert fields == [(one.name, one.fields()) for one in parts_of(model.maps)]
+            assert [len(one.parts) for one in loaded.maps] == [len(o.parts) for o in model.maps]
         assert loaded.parameters == finite(model.parameters)
         assert loaded.training == finite(model.training)
 

@@ -74,7 +74,7 @@ GOOD = {
         ({**GOOD, "format": "other"}, '"format" must be'),
         (
             {**GOOD, "format_version": 99},
-            "format version 99; this program reads versions 1 and 2",
+            "format version 99; this program reads versions 1 to 3",
         ),
         ({**GOOD, "n_features": 0}, '"n_features" must be a positive whole number, not 0'),
         ({**GOOD, "n_features": True}, '"n_features" must be'),

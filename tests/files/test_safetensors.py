@@ -18,8 +18,10 @@ from scipy import sparse
 from ranksvm import LinearModel, RankSVM, convert_model, load_model, save_model
 from ranksvm.files.model import is_model_file
 from ranksvm.files.source import DataError
+from ranksvm.models.maps.chains import parts_of
 
 MODELS = Path(__file__).parent / "models"
+SCORES_OF_VERSION_3 = [-1.1150158082528077, 1.404825440166728, 1.4286846428702524]
 SCORES_OF_VERSION_2 = [0.030440787088474294, -0.8082478057082211, -0.23089941665102431]
 METADATA = {"format": "ranksvm linear model", "format_version": "1"}
 WEIGHTS = struct.pack("<2d", 0.5, -2.0)
@@ -131,8 +133,8 @@ def test_the_layout_is_that_of_the_format(tmp_path):
         (layout(GOOD, struct.pack("<2d", -np.inf, 1)), "feature 1 must be a number, not -inf"),
         (layout({"weights": tensor()}), '"format" must be "ranksvm linear model"'),
         (
-            layout({**GOOD, "__metadata__": {**METADATA, "format_version": "3"}}),
-            "has format version 3; this program reads versions 1 and 2: use the version",
+            layout({**GOOD, "__metadata__": {**METADATA, "format_version": "4"}}),
+            "has format version 4; this program reads versions 1 to 3: use the version",
         ),
         (
             layout({**GOOD, "__metadata__": {**METADATA, "feature_names": "[1, 2]"}}),
@@ -256,6 +258,17 @@ def test_models_of_version_2_are_read_and_written(tmp_path, name):
     assert model.feature_names == ["bm25", "größe"]
     scores = model.predict([[1.0, 2.0], [2.0, 0.5], [3.0, 1.0]], qid=[1, 1, 1])
     np.testing.assert_allclose(scores, SCORES_OF_VERSION_2, rtol=1e-12)
+    require_unchanged(model, tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["version3.json", "version3.safetensors"])
+def test_models_of_version_3_are_read_and_written(tmp_path, name):
+    """Those with maps side by side."""
+    model = load_model(MODELS / name)
+    assert [one.name for one in parts_of(model.maps)] == ["quantiles", "nystroem"]
+    assert [one["share"] for one in model.training["members"]] == [0.5, 0.5]
+    scores = model.predict([[1.0, 2.0], [2.0, 0.5], [3.0, 1.0]])
+    np.testing.assert_allclose(scores, SCORES_OF_VERSION_3, rtol=1e-12)
     require_unchanged(model, tmp_path, name)
 
 

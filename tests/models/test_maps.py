@@ -328,7 +328,10 @@ QUANTILES = '{"map": "quantiles", "distribution": "uniform", "from_zero": true, 
     ("maps", "message"),
     [
         ("7", '"maps" must list at most 100 maps'),
-        ("[7]", 'map 1 must be a "map" of affine, quantiles, query, splines, nystroem, not'),
+        (
+            "[7]",
+            'map 1 must be a "map" of affine, quantiles, query, splines, nystroem, joined maps, n',
+        ),
         ('[{"map": "pca"}]', "must be a \"map\" of .*, not 'pca'"),
         (f"[{QUANTILES}[[0, 1], [0]]}}]", '"quantiles" must be lists, each as long, of numbers'),
         (f'[{QUANTILES}[[0, 1], [0, "a"]]}}]', "must have numbers only, not 'a'"),

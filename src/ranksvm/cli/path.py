@@ -88,9 +88,10 @@ def _path(args: argparse.Namespace) -> None:
     from ..estimators.regularization_path import regularization_path
     from ..files.replacing import PATH, check_replaceable
     from ..files.table import check_table, save_table
-    from ..jobs.features import mapped, scaling_of
+    from ..jobs.features import scaling_of
     from ..jobs.rows import naming_lack_of_pairs, widened
     from ..kernel.kernels import Kernel
+    from ..models.maps.chains import applied
     from ..plots import check_picture
     from ..selection.scoring import check_scoring
 
@@ -108,7 +109,7 @@ def _path(args: argparse.Namespace) -> None:
     if isinstance(rows, PackedRows) and rows.packed.query_weight is not None:
         raise InputError(f"{rows.name} has weights of queries, which a path cannot regard")
     maps = scaling_of(rows, args.scale, args.max_memory)
-    X = mapped(rows.X, rows.qid, maps, args.max_memory)
+    X = applied(maps, rows.X, rows.qid, args.max_memory)
     with naming_lack_of_pairs(rows):
         path = regularization_path(
             X,
@@ -125,7 +126,7 @@ def _path(args: argparse.Namespace) -> None:
     if validation is not None:
         is_sparse = not isinstance(rows.X, np.ndarray)
         features = widened(validation.X, rows.n_features, is_sparse)
-        features = mapped(features, validation.qid, maps, args.max_memory)
+        features = applied(maps, features, validation.qid, args.max_memory)
         scores = _scores(path, features, validation, args.metric)
     sys.stdout.write(_shown(path, scores, args.metric))
     say(

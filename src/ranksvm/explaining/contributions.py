@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..linear.design_matrix import two_dimensional
 from ..models.columns import columns_of
-from ..models.effects import contributions, split_at_queries
+from ..models.effects import contributions, require_additive
 from ..models.from_estimators import model_of
 from ..models.kernel import KernelModel
 from ..models.linear import LinearModel
@@ -202,7 +202,7 @@ def additive_model(model: Any) -> LinearModel:
 
 def feature_scores(model: LinearModel, X: Any, qid: ArrayLike | None) -> Matrix:
     """Return what each feature adds to the score of each row, of shape (n_samples, n_features)."""
-    first, rest = split_at_queries(model)
+    require_additive(model)
     if model.needs_queries and qid is None:
         raise InputError("the model maps features within queries: give qid, the query of each row")
     rows = two_dimensional(columns_of(X, model.feature_names)).astype(np.float64, copy=False)
@@ -210,7 +210,7 @@ def feature_scores(model: LinearModel, X: Any, qid: ArrayLike | None) -> Matrix:
         raise InputError(f"X has {rows.shape[1]} features but the model has {model.n_features}")
     n_rows, n_features = rows.shape
     require_room(n_rows, n_features, "what the features add", MAX_MEMORY)
-    return contributions(rest, first.mapped(rows, qid))
+    return contributions(model, rows, qid)
 
 
 def names_of(model: LinearModel) -> list[str]:

@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..models import LinearModel
 from ..models.from_estimators import scaled_model_of
 from ..models.kernel import KernelModel
-from ..models.maps import AffineMap, FeatureMap
+from ..models.maps import AffineMap, FeatureMap, JoinedMap
 
 Vector = NDArray[np.float64]
 Names = Sequence[str] | Mapping[str, str]
@@ -113,6 +113,7 @@ class Exported:
                 "StandardScaler or MinMaxScaler and the ranker; a model file has its scale in the "
                 "weights"
             )
+        _require_own_features(model.maps, target)
         places, weights = model.weights.nonzero()
         if not len(places):
             raise Unexportable(f"all weights are zero: there is nothing for {target} to rank by")
@@ -148,15 +149,6 @@ class Exported:
                 f"{self.target} takes weights of features as they are, but the model maps them "
                 f"first, by {listed}: onnx, sql and python can, or train with another scale"
             )
-
-    def require_own_maps(self, *kinds: type[FeatureMap]) -> None:
-        """Refuse models with maps of other kinds."""
-        for one in self.maps:
-            if not isinstance(one, kinds):
-                raise Unexportable(
-                    f"{self.target} has no way to map features by {one.name}: train with another "
-                    "scale, or score with ranksvm itself"
-                )
 
     def require_single_precision(self) -> None:
         """Refuse weights that the single precision of the engine cannot hold."""
@@ -199,6 +191,17 @@ class Exported:
         bound = max(0.0, -float(ends.sum())) + rounding * float(sizes)
         weight = float(np.nextafter(np.float32(bound), np.float32(np.inf)))
         return replace(self, offset=Term(feature, -1, weight))
+
+
+def _require_own_features(maps: Sequence[FeatureMap], target: str) -> None:
+    """Refuse maps that make others of the features than each by itself."""
+    for one in maps:
+        if not one.keeps_features:
+            alone = ", without average" if isinstance(one, JoinedMap) else ""
+            raise Unexportable(
+                f"{target} has no way to map features by {one.name}: train with another "
+                f"scale{alone}, or score with ranksvm itself"
+            )
 
 
 def _names(

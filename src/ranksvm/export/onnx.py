@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..models.maps import AffineMap, QuantileMap, QueryMap
+from ..models.maps import AffineMap, QueryMap
 from .exported import Exported
 from .formulas import Lines, lines_of
 
@@ -30,7 +30,6 @@ def onnx_model(model: Exported) -> ModelProto:
     ImportError
         If onnx is not installed.
     """
-    model.require_own_maps(AffineMap, QuantileMap, QueryMap)
     helper = _onnx().helper
     graph = _Graph(helper)
     rows = graph.add("Gather", "X", graph.constant(model.places), axis=1)

@@ -50,7 +50,6 @@ def rank(rows):
 
 def python(model: Exported) -> str:
     """Return a module with ``score(rows)`` and ``rank(rows)``, for rows as mappings of names."""
-    model.require_own_maps(AffineMap, QuantileMap, QueryMap)
     model.require_names({"more than once": duplicates(model.names)})
     kinds = {type(one) for one in _maps(model)}
     parts = ['"""Scores of rows: higher is better; they compare within a query."""\n']

@@ -6,7 +6,7 @@ SQLite and PostgreSQL.
 
 from __future__ import annotations
 
-from ..models.maps import AffineMap, QuantileMap, QueryMap
+from ..models.maps import AffineMap, QuantileMap
 from .exported import Exported, duplicates
 from .formulas import Lines, lines_of
 
@@ -23,7 +23,6 @@ def sql(model: Exported, qid: str = "qid") -> str:
     qid : str, default="qid"
         The column of query ids, for models that scale within queries.
     """
-    model.require_own_maps(AffineMap, QuantileMap, QueryMap)
     too_long = [name for name in model.names if len(name.encode()) > _LONGEST_NAME]
     model.require_names(
         {

@@ -18,7 +18,8 @@ the weights of those that the tensor "features" numbers, ascending from zero, of
 
 Version 2 is that of models that map features first: ``maps`` lists what is done to the
 ``n_features``, one after the other (`ranksvm.files.feature_maps`), and weights are given by the
-number of what results; by name only where each feature becomes one.
+number of what results; by name only where each feature becomes one. Version 3 is that of models
+whose maps stand side by side.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..linear.occurring import Columns, FeatureWeights
 from ..models.linear import LinearModel
-from ..models.maps import FeatureMap
+from ..models.maps import FeatureMap, JoinedMap
 from . import feature_maps
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json, to_json_rows
@@ -41,7 +42,7 @@ from .safetensors import Safetensors, Tensor
 from .source import DataError
 
 FORMAT = "ranksvm linear model"
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 
 _TENSORS = {"weights": Tensor("F64")}
 _TENSORS_OF_SOME = {"weights": Tensor("F64", least=0), "features": Tensor("I64", least=0)}
@@ -60,6 +61,8 @@ def check(model: LinearModel) -> None:
 
 def version_of(model: LinearModel) -> int:
     """Return the first version of the format that holds such a model."""
+    if any(isinstance(part, JoinedMap) for part in model.maps):
+        return 3
     return 2 if model.maps else 1
 
 

@@ -249,7 +249,7 @@ def _kind_in(fields: Any, name: str) -> Any:
     version = fields.get("format_version")
     known = _FORMATS[kind].VERSIONS
     if type(version) is not int or version not in known:
-        listed = f"version{'s' * (len(known) > 1)} {' and '.join(map(str, known))}"
+        listed = f"versions {known[0]} to {known[-1]}" if len(known) > 1 else "version 1"
         raise DataError(
             f"{name} has format version {shown(version)}; this program reads {listed}: use the "
             "version of ranksvm that wrote it, or a newer one"

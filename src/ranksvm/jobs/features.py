@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -160,10 +159,3 @@ def require_queries(rows: FileRows) -> None:
             f"{rows.name} has no qids, within which features are to be scaled: give them, or train "
             "with --scale minmax"
         )
-
-
-def mapped(X: Any, qid: Any, maps: Sequence[FeatureMap], max_memory: float = MAX_MEMORY) -> Any:
-    """Return what maps make of rows, one after the other."""
-    for one in maps:
-        X = one.apply(X, qid, max_memory=max_memory)
-    return X

@@ -10,6 +10,7 @@ the stored values: a row of text has a hundred words or so of ten thousands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,6 +154,28 @@ class FeatureWeights:
             return cls(columns, values)
         return cls.of(columns.spread(values))
 
+    @classmethod
+    def added(cls, several: Sequence[FeatureWeights]) -> FeatureWeights:
+        """Return the sum of weights of the same features."""
+        first = several[0].columns
+        if all(one.columns is first for one in several):
+            return cls(first, np.sum([one.values for one in several], axis=0))
+        return cls.of(np.sum([one.dense for one in several], axis=0))
+
+    @classmethod
+    def concatenated(cls, several: Sequence[FeatureWeights]) -> FeatureWeights:
+        """Return weights of features and then of others."""
+        values = np.concatenate([one.values for one in several])
+        sizes = [one.n_features for one in several]
+        if all(one.columns.features is None for one in several):
+            return cls.of(values)
+        firsts = np.cumsum([0, *sizes[:-1]])
+        features = [
+            first + one.columns.feature(np.arange(len(one.columns)))
+            for first, one in zip(firsts, several, strict=True)
+        ]
+        return cls(Columns(sum(sizes), np.concatenate(features)), values)
+
     @property
     def n_features(self) -> int:
         """How many features there are."""
@@ -183,10 +206,10 @@ class FeatureWeights:
         return found
 
     def times(self, factors: ArrayLike) -> FeatureWeights:
-        """Multiply the weights by a factor for each feature."""
+        """Multiply the weights by a factor, or by one for each feature."""
         given: Vector = np.asarray(factors, dtype=np.float64)
         features = self.columns.features
-        factors = given if features is None else given[features]
+        factors = given if features is None or given.ndim == 0 else given[features]
         return FeatureWeights(self.columns, self.values * factors)
 
     def nonzero(self) -> tuple[NDArray[np.integer], Vector]:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .linear import LinearModel
-from .maps import AffineMap
+from .maps import JoinedMap
 from .maps.base import MAX_MEMORY, densified
+from .maps.chains import domain_of, parts_of, sources_of
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -29,29 +30,40 @@ def split_at_queries(model: LinearModel) -> tuple[LinearModel, LinearModel]:
     Raises
     ------
     ValueError
-        If a map is not one of single features.
+        If a map is not one of single features, or maps within queries beside others that do not.
     """
-    for one in model.maps:
-        if not one.is_additive:
-            raise InputError(
-                f"the scores are no sum of what each feature adds: the map {one.name} takes all of "
-                "them at once"
-            )
+    require_additive(model)
     places = [place for place, one in enumerate(model.maps) if one.needs_queries]
+    if any(isinstance(model.maps[place], JoinedMap) for place in places):
+        raise InputError(
+            "the features have no curves: values within the query are mapped beside others"
+        )
     end = places[-1] + 1 if places else 0
     first, rest = model.maps[:end], model.maps[end:]
     ones = np.ones(first[-1].n_outputs if first else model.n_features)
     return LinearModel(ones, maps=first), LinearModel(model.weights, maps=rest)
 
 
-def contributions(model: LinearModel, X: Any) -> Matrix:
+def require_additive(model: LinearModel) -> None:
+    """Refuse models with a map that is not one of single features."""
+    for one in parts_of(model.maps):
+        if not one.is_additive:
+            raise InputError(
+                f"the scores are no sum of what each feature adds: the map {one.name} takes all of "
+                "them at once"
+            )
+
+
+def contributions(model: LinearModel, X: Any, qid: ArrayLike | None = None) -> Matrix:
     """Return what each feature adds to the score of each row.
 
     Parameters
     ----------
     model : LinearModel
-        The second of `split_at_queries`.
+        With maps of single features only.
     X : ndarray or CSR matrix of shape (n_samples, n_features), float64
+    qid : array-like of shape (n_samples,), optional
+        For models that map within queries.
 
     Returns
     -------
@@ -61,10 +73,10 @@ def contributions(model: LinearModel, X: Any) -> Matrix:
     from scipy.sparse import csr_matrix
 
     weights = model.weights.dense
-    of_feature = np.arange(len(weights)) // (len(weights) // model.n_features)
+    sources = sources_of(model.maps, model.n_features)
     shape = len(weights), model.n_features
-    by_feature = csr_matrix((weights, of_feature, np.arange(len(weights) + 1)), shape)
-    added = model.mapped(X) @ by_feature
+    by_feature = csr_matrix((weights, sources, np.arange(len(weights) + 1)), shape)
+    added = model.mapped(X, qid) @ by_feature
     return np.asarray(added if isinstance(added, np.ndarray) else added.toarray())
 
 
@@ -128,14 +140,9 @@ def _domain(first: LinearModel, rest: LinearModel) -> tuple[Vector, Vector]:
     if first.maps:
         zeros = np.zeros(rest.n_features)
         return zeros, zeros + 1
-    affine = [one for one in rest.maps if isinstance(one, AffineMap)]
-    known = next((one.domain for one in rest.maps if one not in affine), None)
+    known = domain_of(rest.maps)
     if known is None:
         raise InputError(
             "the model does not know what values its features have: give the rows to draw"
         )
-    low, high = known
-    for one in reversed(affine):
-        ends = low / one.factors + one.center, high / one.factors + one.center
-        low, high = np.minimum(*ends), np.maximum(*ends)
-    return low, high
+    return known

@@ -15,6 +15,7 @@ from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..summaries import Tabular
 from .columns import columns_of
 from .maps import FeatureMap
+from .maps.chains import applied, require_chain
 
 _MAPPED_ROWS = 4096  # at a time
 
@@ -77,7 +78,9 @@ class LinearModel(Tabular):
         mapped = "".join(f" behind {one.name}" for one in self.maps)
         n_nonzero = int(np.count_nonzero(self.weights.values))
         n = self.weights.n_features
-        return f"Linear ranker of {n} features{mapped}, {n_nonzero} of them with a weight"
+        members = self.training.get("members")
+        mean = f"; the mean of {len(members)}" if isinstance(members, list) else ""
+        return f"Linear ranker of {n} features{mapped}, {n_nonzero} of them with a weight{mean}"
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         """Return the weights that are not zero, from the largest absolute value down."""
@@ -108,12 +111,7 @@ class LinearModel(Tabular):
         return any(one.needs_queries for one in self.maps)
 
     def _require_chain(self) -> None:
-        sizes = [*(one.n_inputs for one in self.maps), self.weights.n_features]
-        for one, size in zip(self.maps, sizes[1:], strict=True):
-            if one.n_outputs != size:
-                raise InputError(
-                    f"the map {one.name} makes {one.n_outputs} features, but {size} are taken after"
-                )
+        require_chain(self.maps, self.weights.n_features)
 
     def predict(
         self, X: Any, n_threads: int = 1, *, qid: ArrayLike | None = None
@@ -163,9 +161,7 @@ class LinearModel(Tabular):
         -------
         ndarray or CSR matrix of shape (n_samples, number of weights)
         """
-        for one in self.maps:
-            X = one.apply(X, qid)
-        return X
+        return applied(self.maps, X, qid)
 
     def _mapped_scores(self, X: Any, n_threads: int, qid: ArrayLike | None) -> NDArray[np.float64]:
         if self.needs_queries and qid is None:

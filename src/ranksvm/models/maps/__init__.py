@@ -2,6 +2,7 @@
 
 from .affine import AffineMap
 from .base import FeatureMap
+from .joined import JoinedMap
 from .nystroem import NystroemMap
 from .quantiles import QuantileMap
 from .queries import QueryMap
@@ -11,6 +12,7 @@ __all__ = [
     "MAPS",
     "AffineMap",
     "FeatureMap",
+    "JoinedMap",
     "NystroemMap",
     "QuantileMap",
     "QueryMap",
@@ -18,5 +20,6 @@ __all__ = [
 ]
 
 MAPS: dict[str, type[FeatureMap]] = {
-    kind.name: kind for kind in (AffineMap, QuantileMap, QueryMap, SplineMap, NystroemMap)
+    kind.name: kind
+    for kind in (AffineMap, QuantileMap, QueryMap, SplineMap, NystroemMap, JoinedMap)
 }

@@ -36,18 +36,22 @@ class FeatureMap(ABC):
         How many dimensions each array has.
     keeps_features : bool
         Whether each feature becomes one, by itself.
-    is_additive : bool
-        Whether each that results comes from a single feature.
-    needs_queries : bool
-        Whether rows are mapped within their query.
     """
 
     name: ClassVar[str]
     FIELDS: ClassVar[dict[str, type]] = {}
     ARRAYS: ClassVar[dict[str, int]] = {}
     keeps_features: ClassVar[bool] = False
-    is_additive: ClassVar[bool] = True
-    needs_queries: ClassVar[bool] = False
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether each feature that results comes from a single one."""
+        return True
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether rows are mapped within their query."""
+        return False
 
     @property
     @abstractmethod
@@ -63,6 +67,16 @@ class FeatureMap(ABC):
     @abstractmethod
     def description(self) -> str:
         """What the map does, in a few words."""
+
+    @property
+    def parts(self) -> tuple[FeatureMap, ...]:
+        """The map itself, or those that it is made of."""
+        return (self,)
+
+    @property
+    def sources(self) -> NDArray[np.int64]:
+        """The feature that each of the n_outputs comes from, where the map is additive."""
+        return np.arange(self.n_outputs) // (self.n_outputs // self.n_inputs)
 
     @property
     def domain(self) -> tuple[Vector, Vector] | None:

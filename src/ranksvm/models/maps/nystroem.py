@@ -54,7 +54,6 @@ class NystroemMap(FeatureMap):
         "coef0": float,
     }
     ARRAYS: ClassVar[dict[str, int]] = {"components": 2, "normalization": 2}
-    is_additive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
@@ -109,6 +108,11 @@ class NystroemMap(FeatureMap):
     def n_outputs(self) -> int:
         """How many components there are."""
         return len(self.components)
+
+    @property
+    def is_additive(self) -> bool:
+        """No: each component takes all features."""
+        return False
 
     @property
     def description(self) -> str:

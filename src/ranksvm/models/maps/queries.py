@@ -32,7 +32,6 @@ class QueryMap(FeatureMap):
     name: ClassVar[str] = "query"
     FIELDS: ClassVar[dict[str, type]] = {"n_features": int}
     keeps_features: ClassVar[bool] = True
-    needs_queries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.n_features < 1:
@@ -42,6 +41,11 @@ class QueryMap(FeatureMap):
     def n_inputs(self) -> int:
         """How many features there are."""
         return self.n_features
+
+    @property
+    def needs_queries(self) -> bool:
+        """Yes."""
+        return True
 
     @property
     def description(self) -> str:
