@@ -14,7 +14,7 @@ from ranksvm.linear.given_hessian import given_hessian
 from ranksvm.linear.grid import solve_grid
 from ranksvm.linear.hessian import fits_blocks, weight_space_hessian
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.rounds import PATIENCE, Rounds, in_rounds, train
+from ranksvm.linear.rounds import PATIENCE, Rounds, in_rounds, train, train_path
 from ranksvm.linear.training import make_problem as make_ready
 from ranksvm.names import LOSSES, SOLVERS
 from ranksvm.pairs.given import given_preferences
@@ -191,6 +191,24 @@ def test_a_grid_goes_on_in_rounds_from_each_of_its_solutions():
         alone = train(matrix, preferences, of_each[place]).result
         assert result.value == pytest.approx(alone.value, rel=1e-6)
         assert result.history[-1].round == 2
+
+
+def test_what_is_trained_on_one_path_is_what_is_trained_alone():
+    X, y, qid = make_problem(1, 200, 5, 10)
+    matrix, preferences = DesignMatrix.from_array(X), Preferences.from_labels(y, qid)
+    asked = [(10.0, "ndcg"), (0.1, None), (1.0, None), (10.0, None), (0.1, "ndcg")]
+    of_each = [Parameters(C=C, pair_weight=w, tol=1e-9, n_threads=1) for C, w in asked]
+    fits = train_path(matrix, preferences, of_each)
+    for fit, parameters in zip(fits, of_each, strict=True):
+        alone = train(matrix, preferences, parameters)
+        assert fit.result.dual_gap <= 1e-9
+        assert fit.shortfall is None
+        assert fit.result.value == pytest.approx(alone.result.value, rel=1e-6)
+        assert fit.result.history[-1].round == alone.result.history[-1].round
+        assert fit.n_pairs == pytest.approx(alone.n_pairs)
+        np.testing.assert_allclose(fit.weights.dense, alone.weights.dense, rtol=1e-3, atol=1e-6)
+    few = train_path(matrix, preferences, [replace(one, max_iter=1, tol=1e-12) for one in of_each])
+    assert all(fit.shortfall.startswith("not converged: ") for fit in few)
 
 
 def test_what_has_no_gains_is_refused():

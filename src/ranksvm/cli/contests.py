@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .options import say
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ..selection.contest import Contest
 
 
-def tell(args: argparse.Namespace, contest: Contest, best: int, measured: str) -> None:
+def tell(args: argparse.Namespace, contest: Contest, places: Sequence[int], measured: str) -> None:
     """Tell of a contest what the options ask for.
 
     Parameters
@@ -21,16 +22,16 @@ def tell(args: argparse.Namespace, contest: Contest, best: int, measured: str) -
     args : argparse.Namespace
         Of ``ranksvm cv``.
     contest : Contest
-    best : int
-        The place of what was chosen.
+    places : sequence of int
+        Of what was chosen, the best first.
     measured : str
         What the best C is best in.
     """
     from ..files.table import save_table
     from ..plots import save_figure
 
-    top = contest.best()
-    sys.stdout.write(_shown(contest, best, top, measured))
+    top, best = contest.best(), places[0]
+    sys.stdout.write(_shown(contest, places, top, measured))
     if args.table:
         save_table(contest.table(), args.table)
     if args.plot:
@@ -38,6 +39,12 @@ def tell(args: argparse.Namespace, contest: Contest, best: int, measured: str) -
         save_figure(_drawn(contest, best, of_band, measured), args.plot)
     for note in _notes(args, contest, best, top):
         say(args, f"note: {note}")
+    if len(places) > 1:
+        say(
+            args,
+            f"note: the folds cannot tell {len(places) - 1} more from the best: what is chosen is "
+            f"the mean of {len(places)}; see --no-average",
+        )
 
 
 def _notes(args: argparse.Namespace, contest: Contest, best: int, top: int) -> list[str]:
@@ -80,8 +87,8 @@ def _drawn(contest: Contest, best: int, top: int | None, measured: str) -> Any:
     return display.figure_
 
 
-def _shown(contest: Contest, best: int, top: int, metric: str) -> str:
-    """Return the table for people; a star marks the chosen, a word the best if that differs.
+def _shown(contest: Contest, places: Sequence[int], top: int, metric: str) -> str:
+    """Return the table for people; stars mark the chosen, a word the best if that differs.
 
     Of several entrants, each has a line above its own.
     """
@@ -92,6 +99,6 @@ def _shown(contest: Contest, best: int, top: int, metric: str) -> str:
         if number != last and len(contest.entrants) > 1:
             lines.append(f"{contest.entrants[number].variant.title or 'as it is'}:\n")
         last = number
-        mark = " *" if k == best else " best" if k == top else ""
+        mark = " *" if k in places else " best" if k == top else ""
         lines.append(f"{C:12.6g} {mean:25.6f} {error:16.6f}{mark}\n")
     return "".join(lines)

@@ -84,6 +84,12 @@ def add_command(commands: Any) -> None:
         help="choose the smallest C within one standard error of the best",
     )
     cv.add_argument(
+        "--no-average",
+        action="store_true",
+        help="with --auto, choose the best alone, not the mean of all that the folds cannot tell "
+        "from it",
+    )
+    cv.add_argument(
         "--table", type=Output, metavar="FILE", help="write the table, as .csv or .json"
     )
     cv.add_argument(
@@ -106,9 +112,11 @@ def _cv(args: argparse.Namespace) -> None:
 
     from ..jobs.features import PreparedRows
     from ..jobs.rows import naming_lack_of_pairs
-    from ..jobs.training import warn_unless_converged
+    from ..jobs.training import summary, train_mean, warn_unless_converged
     from .contests import tell
 
+    if args.no_average and not args.auto:
+        raise InputError("--no-average is for --auto: leave out one, or give the other")
     measured = _measured(args)
     cv = _number_of_folds(args)
     kernel = _kernel(args)
@@ -126,14 +134,25 @@ def _cv(args: argparse.Namespace) -> None:
     with naming_lack_of_pairs(data):
         contest = _contest(args, entrants, rows.folds(cv), _learner(args, prepared, kernel))
     warn_unless_converged(contest.shortfall)
-    best = contest.best(args.one_standard_error)
-    tell(args, contest, best, measured)
-    chosen, parameters = contest.chosen(best)
-    if args.model:
+    places = _chosen(args, contest)
+    tell(args, contest, places, measured)
+    if args.model and len(places) > 1:
+        fit, model = train_mean(data, contest, places)
+        write_model(args, model)
+        say(args, summary(fit, data))
+    elif args.model:
+        chosen, parameters = contest.chosen(places[0])
         if args.auto:
             prepared = _prepared_for(chosen, data)
         given = replace(parameters, conditions=asked)
         _refit(args, prepared, rows.preferences, chosen.variant.parameters(given), kernel)
+
+
+def _chosen(args: argparse.Namespace, contest: Contest) -> list[int]:
+    """Return the places of what was chosen, the best first."""
+    if not args.auto or args.no_average or args.one_standard_error:
+        return [contest.best(args.one_standard_error)]
+    return contest.level()
 
 
 def _contest(

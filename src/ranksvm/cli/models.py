@@ -132,6 +132,10 @@ def _description(model: Model, form: str | None) -> list[tuple[str, str]]:
     for title, key in [("objective", "objective"), ("relative gap", "dual_gap")]:
         if key in training:
             lines.append((title, _shown(training.pop(key))))
+    members = training.pop("members", None)
+    for number, one in enumerate(members if isinstance(members, list) else [], 1):
+        if isinstance(one, dict):
+            lines.append((f"member {number}", _pairs(_flat(one))))
     records = {name: training.pop(name, None) for name in ("validation", "fingerprint")}
     training.pop("n_at_bounds", None)
     if training:
@@ -174,6 +178,14 @@ def _description_of_linear(model: LinearModel, form: str | None) -> list[tuple[s
         *((f"map {number}", one.description) for number, one in enumerate(model.maps, 1)),
         ("weights", f"{model.weights.n_features}, of which {n_nonzero} are not zero{at_bounds}"),
     ]
+
+
+def _flat(member: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a member of a mean, its settings first."""
+    params = member.get("params")
+    settings = params if isinstance(params, dict) else {}
+    known = {name: value for name, value in settings.items() if value is not None}
+    return {**known, **{name: value for name, value in member.items() if name != "params"}}
 
 
 def _pairs(content: dict[str, Any]) -> str:

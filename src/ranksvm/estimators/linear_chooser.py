@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays.libraries import to_host
-from ..linear.rounds import train
 from ..linear.training import shortfall
 from ..models import LinearModel
 from ..progress import FitCounter
-from ..selection.contest import compete, entrants_of
+from ..selection.averaging import (
+    described,
+    least_certain,
+    mean_of,
+    of_mean,
+    require_no_bounds,
+    takes_mean,
+    train_members,
+)
+from ..selection.contest import Contest, compete, entrants_of
 from ..selection.rows import FoldedRows
 from ..selection.scoring import DEFAULT_SCORING, Scoring
 from ..selection.variants import ParamGrid, variants_of
@@ -40,12 +48,14 @@ class LinearChooser(LinearRanker):
 
     scoring: str | Scoring = DEFAULT_SCORING
     param_grid: ParamGrid | str | None = None
+    average: bool | str = "auto"
 
     def _choose(self, rows: FoldedRows, X: Any, prior: Any) -> None:
         """Choose C, and all else of the grid, and learn from rows of features X.
 
         To be called by `fit` itself, for its warnings.
         """
+        averages = takes_mean(self.average, self.param_grid, self.one_standard_error)
         several = np.ndim(self.l1_ratio) > 0
         conditions = self._conditions(X.shape[1], prior, 0.0 if several else self.l1_ratio)
         given = replace(self._parameters(1.0), conditions=conditions)
@@ -53,6 +63,8 @@ class LinearChooser(LinearRanker):
             require_workers("n_jobs", self.n_jobs)
         variants = variants_of(self.param_grid, self.Cs, self.l1_ratio if several else None)
         entrants = entrants_of(variants, rows, X, given)
+        if averages:
+            require_no_bounds(entrants)
         folds = rows.folds(self.cv)
         n_trainings = len(folds) * sum(len(one.of_each) for one in entrants)
         progress = FitCounter(n_trainings) if self.verbose else None
@@ -68,13 +80,20 @@ class LinearChooser(LinearRanker):
         self.best_score_ = float(contest.mean[self.best_index_])
         self.C_ = self.best_params_["C"]
         if self.refit:
-            entrant, parameters = contest.chosen(self.best_index_)
-            fit = train(entrant.rows.X, entrant.rows.preferences, parameters)
-            is_said = contest.shortfall is not None  # what is advised
-            short = shortfall(fit.result, parameters) if is_said else fit.shortfall
-            warn_unless_converged(short, stacklevel=4)
-            self._keep(fit, replace(parameters, conditions=entrant.conditions))
-            self.weights_, self.maps_ = entrant.weights_of(fit), entrant.maps
+            self._train(contest, contest.level() if averages else [self.best_index_])
+
+    def _train(self, contest: Contest, places: list[int]) -> None:
+        """Learn from all rows by what was chosen, or by the mean of all of these."""
+        members = train_members(contest, places)
+        is_said = contest.shortfall is not None  # what is advised
+        for one in members:
+            short = shortfall(one.fit.result, one.parameters) if is_said else one.fit.shortfall
+            warn_unless_converged(short, stacklevel=5)
+        best = members[0]
+        trained_with = replace(best.parameters, conditions=best.entrant.conditions)
+        self._keep(least_certain(members).fit, trained_with)
+        self.maps_, self.weights_ = mean_of(members)
+        self.members_ = described(members)
 
     def predict(self, X: Any, qid: ArrayLike | str | None = None) -> Any:
         """Score rows: higher is better; scores compare within a query.
@@ -107,4 +126,6 @@ class LinearChooser(LinearRanker):
         """
         facts = self._facts()
         facts["parameters"] = {**self.best_params_, **facts["parameters"]}
+        if len(self.members_) > 1:
+            facts["training"] = of_mean(facts["training"], self.members_)
         return LinearModel(self.weights_, maps=self.maps_, **facts)

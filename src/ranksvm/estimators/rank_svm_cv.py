@@ -74,9 +74,15 @@ class RankSVMCV(LinearChooser, PairRanker):
     one_standard_error : bool, default=False
         Choose the smallest C whose mean is within one standard error of the best mean: the simplest
         model that is not clearly worse.
+    average : bool or "auto", default="auto"
+        Whether the model is the mean of all candidates that the folds cannot tell from the best:
+        those whose mean score is below it by at most half the standard error of that difference.
+        Each counts by its scores over their spread within the queries of the training; the mean is
+        one linear model. "auto" is for ``param_grid="auto"`` without `one_standard_error`. Means
+        keep no bounds and no prior.
     refit : bool, default=True
-        Train on all rows with what was chosen; without `param_grid`, the model is that of
-        ``RankSVM(C=model.C_)``.
+        Train on all rows with what was chosen; without `param_grid` and `average`, the model is
+        that of ``RankSVM(C=model.C_)``.
     loss, pair_weight, gains, top, n_rounds, normalize, solver, counting, tol, max_iter, \
 n_threads, qid
         As for `RankSVM`; of rounds, the last is kept, for each C and each fold.
@@ -117,8 +123,13 @@ n_threads, qid
     maps_ : tuple of FeatureMap
         What is done to features before the weights, which are of what comes of that; empty for
         features as they are, or times a factor: that goes into the weights.
+    members_ : list of dict
+        For each candidate that the model is the mean of, the best first: its "params", its "share",
+        and of its training on all rows "objective", "dual_gap", "status" and "n_iter". A single
+        one without `average`, or where the best is alone; only with `refit`.
     coef_, weights_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
-        Of the model trained on all rows, as for `RankSVM`; only with `refit`.
+        Of the model trained on all rows, as for `RankSVM`; only with `refit`. What there is for
+        each of several members, such as the gap, is of the one with the largest gap.
     n_features_in_, feature_names_in_, qid_column_
         As for `RankSVM`.
 
@@ -146,6 +157,7 @@ n_threads, qid
         cv: Any = 5,
         scoring: str | Scoring = DEFAULT_SCORING,
         one_standard_error: bool = False,
+        average: bool | str = "auto",
         refit: bool = True,
         loss: str = "squared_hinge",
         pair_weight: str | None = None,
@@ -173,6 +185,7 @@ n_threads, qid
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.average = average
         self.refit = refit
         self.loss = loss
         self.pair_weight = pair_weight

@@ -35,8 +35,8 @@ class SurvivalSVMCV(SurvivalRanker, LinearChooser):
 
     Attributes
     ----------
-    C_, Cs_, best_index_, best_score_, cv_results_, n_splits_
-        As for `RankSVMCV`.
+    C_, Cs_, best_index_, best_score_, cv_results_, n_splits_, members_
+        As for `RankSVMCV`; there is one member.
     coef_, weights_, objective_, dual_gap_, status_, n_iter_, history_, n_pairs_, n_queries_
         Of the model trained on all rows, as for `SurvivalSVM`; only with `refit`.
     n_features_in_, feature_names_in_, qid_column_

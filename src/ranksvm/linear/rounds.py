@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, SolverResult, Status
 from ..threads import resolve_threads
-from .grid import CallbackOfC, with_C
+from .grid import CallbackOfC, solve_grid, with_C
 from .known import LastHessian
 from .matrix import Matrix
 from .occurring import FeatureWeights
@@ -121,13 +122,50 @@ def train(
         Its value and gap are those of the round that is kept, its history is that of all.
     """
     first = train_once(X, preferences, parameters, w0=w0, callback=callback)
+    return _after_first(first, X, preferences, parameters, callback=callback, judge=judge)
+
+
+def train_path(X: Matrix, preferences: AnyPreferences, of_each: Sequence[Parameters]) -> list[Fit]:
+    """Train several linear rankers for what the solutions for smaller C leave to the next.
+
+    Parameters
+    ----------
+    X, preferences
+        As for `train`.
+    of_each : sequence of Parameters
+        That differ in C, and in whether pairs weigh "ndcg" in rounds after the same first one.
+
+    Returns
+    -------
+    list of Fit
+        What `train` returns for each, up to what their gaps leave open.
+    """
+    problem = make_problem(X, preferences, min(of_each, key=attrgetter("C")))
+    fits, last_hessian = {}, LastHessian()
+    for place, result in solve_grid(problem, of_each):
+        first = problem.fit(result, of_each[place])
+        fits[place] = _after_first(first, X, preferences, of_each[place], last_hessian)
+    return [fits[place] for place in range(len(of_each))]
+
+
+def _after_first(
+    first: Fit,
+    X: Matrix,
+    preferences: AnyPreferences,
+    parameters: Parameters,
+    last_hessian: LastHessian | None = None,
+    *,
+    callback: Callback | None = None,
+    judge: Judge | None = None,
+) -> Fit:
+    """Go on from the first round, if weights of pairs follow the ranking."""
     if parameters.pair_weight != "ndcg":
         return first
     of_fit = None if judge is None else lambda fit: judge(fit.weights)
     rounds: Rounds[Fit] = Rounds(parameters.n_rounds, of_fit)
     fit, more = first, rounds.add(first, first.result.history)
     more &= first.result.status is not Status.STOPPED
-    last_hessian = LastHessian()
+    last_hessian = LastHessian() if last_hessian is None else last_hessian
     while more:
         problem = next_problem(X, preferences, parameters, fit.result, last_hessian)
         result = problem.minimize(parameters, fit.result.weights, callback)

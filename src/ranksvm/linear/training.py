@@ -91,12 +91,7 @@ def train_once(
     """
     problem = make_problem(X, preferences, parameters)
     start = None if w0 is None else w0.at(X.columns)
-    result = problem.minimize(parameters, start, callback)
-    advice = advice_on_scales(problem.objective.X, problem.objective.n_threads)
-    short = with_advice(shortfall(result, parameters), advice)
-    return Fit(
-        result, problem.n_pairs, problem.n_queries, short, X.columns, advice, parameters.conditions
-    )
+    return problem.fit(problem.minimize(parameters, start, callback), parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +114,14 @@ class Problem:
     def n_queries(self) -> int:
         """Number of queries, with and without preference pairs."""
         return self.objective.loss.pairs.groups.n_queries
+
+    def fit(self, result: SolverResult, parameters: Parameters) -> Fit:
+        """Return what has been trained, of its result."""
+        X = self.objective.X
+        advice = advice_on_scales(X, self.objective.n_threads)
+        short = with_advice(shortfall(result, parameters), advice)
+        n_pairs, n_queries, conditions = self.n_pairs, self.n_queries, parameters.conditions
+        return Fit(result, n_pairs, n_queries, short, X.columns, advice, conditions)
 
     def minimize(
         self,

@@ -29,6 +29,9 @@ def certificate(subject: Subject) -> Section:
     content = [_claim(training), facts(_facts(subject))]
     if len(subject.history) > 1:
         content += [heading("How it was reached"), figures(_course(subject.history)), _log(subject)]
+    members = training.get("members")
+    if isinstance(members, list):
+        content.append(_members([one for one in members if isinstance(one, dict)]))
     if subject.model.parameters:
         content.append(_parameters(subject.model.parameters))
     return Section("certificate", "Certificate", content)
@@ -41,6 +44,14 @@ def gap_in_words(training: dict[str, Any]) -> str:
 
 
 def _claim(training: dict[str, Any]) -> Markup:
+    members = training.get("members")
+    if isinstance(members, list):
+        return paragraph(
+            f"The model is the mean of {len(members)} rankers. Each minimises an objective of its "
+            "own, which other weights could lower by at most ",
+            element("strong", gap_in_words(training)),
+            ". This is proved by dual points. The mean itself minimises nothing.",
+        )
     objective, gap = training.get("objective"), training.get("dual_gap")
     if objective is None or gap is None:
         return paragraph(
@@ -121,6 +132,24 @@ def _log(subject: Subject) -> Markup:
     ]
     header = ["Iteration", "Solver", "Objective", "Gap", "Step", "Passes"]
     return opening(title, table(title, header, rows))
+
+
+def _members(members: list[dict[str, Any]]) -> Markup:
+    columns = {"share": "Share", "objective": "Objective", "dual_gap": "Gap", "status": "Ended"}
+    rows = [
+        (_settings(one.get("params")), *(_rounded(one.get(name)) for name in columns))
+        for one in members
+    ]
+    return opening("Members of the mean", table("Members", ["Settings", *columns.values()], rows))
+
+
+def _settings(params: Any) -> str:
+    known = params.items() if isinstance(params, dict) else ()
+    return ", ".join(f"{name}={_rounded(value)}" for name, value in known if value is not None)
+
+
+def _rounded(value: Any) -> str:
+    return number(value, 6) if isinstance(value, float) else _value(value)
 
 
 def _parameters(parameters: dict[str, Any]) -> Markup:

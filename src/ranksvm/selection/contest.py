@@ -127,9 +127,12 @@ class Entrant(NamedTuple):
     @property
     def path(self) -> Hashable:
         """What tells entrants on one path of solutions from those on others."""
-        one = self.in_folds[0]
-        plain = None if one.pair_weight == "ndcg" else one.pair_weight
-        return id(self.rows), replace(one, C=1.0, pair_weight=plain)
+        return self.path_with(self.in_folds[0])
+
+    def path_with(self, parameters: Parameters) -> Hashable:
+        """Return what tells one path of solutions from others, trained with these parameters."""
+        plain = None if parameters.pair_weight == "ndcg" else parameters.pair_weight
+        return id(self.rows), replace(parameters, C=1.0, pair_weight=plain)
 
     def beyond(self, C: float) -> Entrant | None:
         """Return the entrant with the one C that is next after an end of its grid, if C is one.
@@ -225,6 +228,28 @@ class Contest(FoldScores):
         complexity = np.empty(len(self.Cs))
         complexity[np.lexsort((self.Cs, self.number))] = np.arange(len(self.Cs))
         return self.simplest(complexity, one_standard_error)
+
+    def level(self) -> list[int]:
+        r"""Return the places of those that the folds cannot tell from the best, best first.
+
+        Of the K folds, the differences :math:`d_k` of the best to another have a mean with the
+        standard error :math:`e = \sqrt{\sum_k (d_k - \bar{d})^2 / (K (K - 1))}`; it is level if
+
+        .. math:: \bar{d} \le e / 2 .
+
+        Of two rankers that are equally good, the one that happens to be ahead is so by
+        :math:`0.8 e` on average: less than that tells nothing. Which is then chosen is luck of the
+        folds, and the mean of what all of them say does not depend on it. The errors are those of
+        differences on the same queries, which are much smaller than those of the scores: what is
+        clearly worse stays out. With a single fold, the best is alone.
+        """
+        best, mean = self.best(), self.mean
+        used = self.scores[:, ~np.isnan(self.scores[0])]
+        errors = FoldScores(used[best] - used).standard_error
+        behind = mean[best] - mean
+        places = np.flatnonzero(behind <= errors / 2)
+        others = places[places != best]
+        return [best, *others[np.argsort(behind[others], kind="stable")].tolist()]
 
     def chosen(self, place: int) -> tuple[Entrant, Parameters]:
         """Return the entrant of a candidate, and what to train it with."""
