@@ -199,6 +199,12 @@ def test_damaged_branches_are_refused_in_a_sentence(tmp_path, change, message):
         load_model(tmp_path / "m.json")
 
 
+def test_kernels_with_endless_names_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"the kernel must be one of .*, not 'aaa.*") as refused:
+        NystroemMap(np.eye(2), np.eye(2), "a" * 10_000)
+    assert len(str(refused.value)) < 200
+
+
 def test_branches_that_are_nested_deeply_are_refused(tmp_path):
     nested = []
     for _ in range(12):

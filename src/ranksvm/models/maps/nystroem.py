@@ -11,6 +11,7 @@ features: the mean of :math:`|x - z|^2` over pairs of rows is 2 v, whatever the 
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,7 +58,8 @@ class NystroemMap(FeatureMap):
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
-            raise InputError(f"the kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
+            shown = reprlib.repr(self.kernel)  # which may be as long as a damaged file
+            raise InputError(f"the kernel must be one of {', '.join(KERNELS)}, not {shown}")
         n = len(self.components)
         if self.normalization.shape != (n, n):
             raise InputError(
