@@ -239,7 +239,7 @@ class Contest(FoldScores):
 
         Of two rankers that are equally good, the one that happens to be ahead is so by
         :math:`0.8 e` on average: less than that tells nothing. Which is then chosen is luck of the
-        folds, and the mean of what all of them say does not depend on it. The errors are those of
+        folds, on which the mean of all of them depends less. The errors are those of
         differences on the same queries, which are much smaller than those of the scores: what is
         clearly worse stays out. With a single fold, the best is alone.
         """

@@ -35,7 +35,7 @@ def applied(
     qid: ArrayLike | None = None,
     max_memory: float = MAX_MEMORY,
 ) -> Any:
-    """Return what maps make of rows; the arguments are those of `FeatureMap.apply`."""
+    """Return what maps make of rows; the other arguments are as a `FeatureMap` takes them."""
     for one in maps:
         X = one.apply(X, qid, max_memory=max_memory)
     return X
