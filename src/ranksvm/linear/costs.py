@@ -30,6 +30,8 @@ TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks 
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
 PAIR = 60.0  # of an interior-point step
+# Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
+PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 45.0, 0.005, 20
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
@@ -55,6 +57,8 @@ class Costs:
         Rows of queries too long for a block of an explicit Hessian.
     are_given : bool
         Whether pairs are multiplied one by one in an explicit Hessian.
+    cubes : float
+        The sum of the cubes of the numbers of rows of queries, where pairs are those of labels.
     """
 
     n: int
@@ -65,6 +69,7 @@ class Costs:
     laplacian: float
     n_walked: int = 0
     are_given: bool = False
+    cubes: float = 0.0
 
     @classmethod
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -85,7 +90,8 @@ class Costs:
         sweep = SWEEP * (n - n_short) + SWEEP_SHORT * n_short
         laplacian = LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short
         n_pairs = 0.5 * float(sizes @ sizes)
-        return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, n_walked)
+        cubes = float((sizes**3).sum())
+        return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, n_walked, cubes=cubes)
 
     @property
     def is_dense(self) -> bool:
@@ -135,6 +141,12 @@ class Costs:
         """Interior-point steps in that space."""
         step = PAIR * self.n_pairs + 2 * FACTOR * self.n**3 + self.evaluation
         return self._gram + n_steps * step
+
+    def interior_blocks(self, n_steps: float) -> float:
+        """Interior-point steps on blocks of pairs, a matrix for each query."""
+        products = PRODUCTS_OF_STEP * (2 * self.read + VECTORS * self.d)
+        step = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes + products + self.evaluation
+        return n_steps * step
 
     @property
     def _hessian(self) -> float:

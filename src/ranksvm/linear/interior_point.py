@@ -40,8 +40,8 @@ from .row_space import RowSpace
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-_TO_BOUND = 0.995  # of the way
-_LEAST_STEP = 1e-6
+TO_BOUND = 0.995  # of the way
+LEAST_STEP = 1e-6
 
 
 def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
@@ -73,8 +73,8 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
     point = problem.interior(slopes, current.scores)
     while status is None:
         direction = _direction(problem, point, current.scores)
-        step = 0.0 if direction is None else min(_TO_BOUND * point.room_along(direction), 1.0)
-        if direction is None or not step > _LEAST_STEP:
+        step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
+        if direction is None or not step > LEAST_STEP:
             status = Status.STALLED
             break
         point = point.moved(direction, step)
@@ -185,25 +185,44 @@ class _Problem:
 
     def evaluate(self, slopes: Vector) -> LinearEvaluation:
         """Evaluate the objective at the weights of slopes, which are its dual point as well."""
-        X, c, n_threads = self.objective.X, self.objective.c, self.objective.n_threads
         slopes = np.minimum(slopes, self.upper)  # steps are rounded
         balance = self.pairs.balance(slopes)
-        weights = self._weights(balance)
-        scores = X.dot(weights, n_threads)
-        at = self.hinge.evaluate(scores)
-        offset = float((self.margin * slopes).sum()) / c
-        loss = replace(
-            at,
-            gradient=-balance / c,
-            offset=offset,
-            gradient_norm=float(np.linalg.norm(balance)) / c,
-            gradient_rounding=self.pairs.rounding_of_balance(slopes) / c,
-            largest_multiple=1 / (1 + ROUNDING),
-            smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
-            slack=ROUNDING * offset,
-        )
-        slope = Slope(-weights / c, X.rounding_of_sums)
-        return LinearEvaluation(self.objective, weights, scores, loss, slope)
+        offset = float((self.margin * slopes).sum())
+        rounding = self.pairs.rounding_of_balance(slopes)
+        return at_slopes(self.objective, balance, offset, rounding)
+
+
+def at_slopes(
+    objective: LinearObjective, balance: Vector, offset: float, rounding: float
+) -> LinearEvaluation:
+    """Evaluate an objective of the hinge loss at the weights ``w = X'D'b``, of which b is the dual.
+
+    Parameters
+    ----------
+    objective : LinearObjective
+    balance : ndarray of shape (n_samples,)
+        ``D'b``, for slopes b between zero and their bounds.
+    offset : float
+        The sum of the slopes, each times the margin of its pair.
+    rounding : float
+        A bound of the length of what the sums of the balance have lost.
+    """
+    c = objective.c
+    weights = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
+    scores = objective.X.dot(weights, objective.n_threads)
+    at, offset = objective.loss.evaluate(scores), offset / c
+    loss = replace(
+        at,
+        gradient=-balance / c,
+        offset=offset,
+        gradient_norm=float(np.linalg.norm(balance)) / c,
+        gradient_rounding=rounding / c,
+        largest_multiple=1 / (1 + ROUNDING),
+        smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
+        slack=ROUNDING * offset,
+    )
+    slope = Slope(-weights / c, objective.X.rounding_of_sums)
+    return LinearEvaluation(objective, weights, scores, loss, slope)
 
 
 def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction | None:

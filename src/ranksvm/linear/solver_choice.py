@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
+from ..pairs.level_blocks import may_be_blocks
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.preferences import Preferences
 from ..solvers import (
@@ -31,11 +32,12 @@ from ..solvers import (
 )
 from ..solvers.automatic import SmoothSolver
 from .costs import Costs
+from .interior_blocks import interior_blocks
 from .interior_point import interior_point
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
-from .row_space import RowSpace
+from .row_space import DENSE, RowSpace
 from .samples import rows_in_long_queries
 
 Vector = NDArray[np.float64]
@@ -84,9 +86,14 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     assert isinstance(objective, LinearObjective)
     assert objective.rows is not None
     progress = progress or Progress()
+    loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
+    if isinstance(loss, SmoothedHinge) and _suits_blocks(objective.X, loss.pairs.preferences):
+        result = interior_blocks(objective, w0, progress)
+        if result.status is Status.STALLED:
+            return trust_region(objective, result.weights, progress)
+        return result
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
-    loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and listed:
         return interior_point(objective, w0, progress)
     result = newton(objective, w0, progress, name="row_space")
@@ -99,6 +106,19 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         exact = objective.with_loss(ListedSquaredHinge.of(loss))
         return newton(exact, result.weights, progress, name="row_space")
     return result
+
+
+def _suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:
+    """Say whether the pairs of the hinge loss are dealt with in blocks, for rows that are few.
+
+    Rows have to be sparse, so that they have little in common.
+    """
+    n, d = X.shape
+    if not may_be_blocks(preferences) or X.n_stored >= DENSE * n * d:
+        return False
+    costs = costs or Costs.of(X, preferences)
+    in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
+    return costs.interior_blocks(INTERIOR_STEPS) < in_list
 
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
@@ -257,7 +277,7 @@ def choose_solver(
         return _conditional(X, costs, parameters, has_sample)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    direct, cost = _explicit(X, costs, parameters)
+    direct, cost = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
     n_products = cost / costs.product * (LATE if direct == "row_space" else 1)
@@ -318,7 +338,9 @@ def _steps(costs: Costs, parameters: Parameters) -> float:
     return steps * min(1 + SCARCE * costs.d / max(costs.n_pairs, 1.0), MOST_OFTEN)
 
 
-def _explicit(X: Matrix, costs: Costs, parameters: Parameters) -> tuple[str, float]:
+def _explicit(
+    X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
+) -> tuple[str, float]:
     """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
     n, d = X.shape
     n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
@@ -326,9 +348,11 @@ def _explicit(X: Matrix, costs: Costs, parameters: Parameters) -> tuple[str, flo
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if n < d and RowSpace.suits(X):
-        is_listed = kinks and costs.n_pairs <= MOST_PAIRS
-        options["row_space"] = (
-            costs.interior_points(INTERIOR_STEPS) if is_listed else costs.row_space(n_steps)
-        )
+        if kinks and _suits_blocks(X, preferences, costs):
+            options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
+        elif kinks and costs.n_pairs <= MOST_PAIRS:
+            options["row_space"] = costs.interior_points(INTERIOR_STEPS)
+        else:
+            options["row_space"] = costs.row_space(n_steps)
     name = min(options, key=options.__getitem__)
     return name, options[name]

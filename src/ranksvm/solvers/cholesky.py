@@ -20,7 +20,7 @@ class ScaledCholesky:
     to_unit: Vector
 
     @classmethod
-    def of(cls, matrix: NDArray[np.float64]) -> ScaledCholesky | None:
+    def of(cls, matrix: NDArray[np.floating]) -> ScaledCholesky | None:
         """Factorise, in the precision of the matrix, which is overwritten.
 
         None if it is not positive definite in that precision, or beyond floating point.

@@ -1,0 +1,157 @@
+"""Interior-point steps on blocks of pairs: the equations, and optima that other solvers find."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import reference
+from ranksvm.linear import interior_blocks as blocks
+from ranksvm.linear import solver_choice
+from ranksvm.linear.block_equations import BlockEquations, QueryLaplacian
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.interior_blocks import interior_blocks
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import choose_solver
+from ranksvm.linear.training import make_problem, progress_of
+from ranksvm.pairs.explicit import ExplicitPairs
+from ranksvm.pairs.level_blocks import LevelBlocks
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Status
+from ranksvm.threads import in_order
+
+
+def text(seed, n=60, d=200, queries=3, levels=4):
+    """Return sparse rows of unit length, labels and queries."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d)) * (rng.random((n, d)) < 0.06)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-3)
+    y = rng.integers(0, levels, n).astype(float)
+    qid = rng.integers(0, queries, n)
+    qid[:2], y[:2] = 0, (0, 1)
+    return X, y, qid
+
+
+def minimized(X, preferences, *, w0=None, **options):
+    parameters = Parameters(**{"loss": "hinge", "tol": 1e-6, "n_threads": 1} | options)
+    problem = make_problem(DesignMatrix.from_array(sparse.csr_matrix(X)), preferences, parameters)
+    start = np.zeros(problem.objective.size) if w0 is None else w0
+    return interior_blocks(problem.objective, start, progress_of(parameters, None))
+
+
+def weighted_preferences(seed, y, qid, pair_weight):
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    weight[:2] = 1
+    of_queries = rng.uniform(0.5, 2, len(np.unique(qid)))
+    return Preferences.from_labels(y, qid, weight, of_queries).weighed(pair_weight)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(seed=st.integers(0, 1000))
+def test_equations_are_solved(dtype, seed):
+    X, y, qid = text(seed)
+    rng = np.random.default_rng(seed)
+    preferences = Preferences.from_labels(y, qid)
+    listed = ExplicitPairs.of(preferences)
+    weights = 10.0 ** rng.uniform(-3, 2, len(listed.better))
+    of_pair = dict(zip(zip(listed.better, listed.worse, strict=True), weights, strict=True))
+    L, K = listed.laplacian(weights), X @ X.T
+    laplacians = []
+    for query in LevelBlocks.of(preferences):
+        own = [
+            np.array([[of_pair[i, j] for j in query.rows[: block.n_worse]] for i in better])
+            for block in query.blocks
+            for better in (query.rows[block.better],)
+        ]
+        laplacians.append(QueryLaplacian.of(query, own, 1.0, dtype))
+    q, r = L @ rng.normal(size=len(y)), rng.normal(size=len(y))
+    with in_order(1) as ordered:
+        matrix = DesignMatrix.from_array(sparse.csr_matrix(X))
+        equations = BlockEquations(matrix, laplacians, 1.0, 1, ordered)
+        scores = equations.solve(q, r, 1e-9)
+        v = q - equations.product(scores)
+    np.testing.assert_allclose(v, q - L @ scores, atol=1e-9 * np.abs(L).max())
+    expected = np.linalg.solve(np.eye(len(y)) + L @ K, q + L @ r)
+    np.testing.assert_allclose(v, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_optimum_is_that_of_another_solver(C, seed):
+    X, y, qid = text(seed)
+    preferences = Preferences.from_labels(y, qid)
+    result = minimized(X, preferences, C=C)
+    assert result.status is Status.CONVERGED
+    parameters = Parameters(C=C, loss="hinge", tol=1e-8, n_threads=1, solver="newton")
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters)
+    other = problem.minimize(parameters)
+    assert result.value * (1 - result.dual_gap) <= other.value
+    assert other.value * (1 - other.dual_gap) <= result.value
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), C, "documents")
+    exact = reference.hinge_objective(pairs, X, result.weights)
+    assert exact == pytest.approx(result.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("pair_weight", [None, "gap"])
+def test_weights_of_rows_queries_and_gaps(pair_weight):
+    X, y, qid = text(5)
+    preferences = weighted_preferences(5, y, qid, pair_weight)
+    options = {"C": 2.0, "pair_weight": pair_weight}
+    result = minimized(X, preferences, **options)
+    assert result.status is Status.CONVERGED
+    parameters = Parameters(loss="hinge", tol=1e-8, n_threads=1, solver="newton", **options)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters)
+    assert result.value == pytest.approx(problem.minimize(parameters).value, rel=2e-6)
+
+
+def test_every_number_of_threads_gives_the_same():
+    X, y, qid = text(6)
+    preferences = Preferences.from_labels(y, qid)
+    weights = [minimized(X, preferences, n_threads=k).weights for k in (1, 2, 3)]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    np.testing.assert_array_equal(weights[0], weights[2])
+
+
+def test_a_start_at_the_optimum_is_the_end():
+    X, y, qid = text(7)
+    preferences = Preferences.from_labels(y, qid)
+    first = minimized(X, preferences)
+    again = minimized(X, preferences, w0=first.weights, tol=1e-3)
+    assert again.value <= first.value * (1 + 1e-3)
+    assert again.dual_gap <= 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e100])
+def test_what_is_beyond_floating_point_has_no_false_certificate(scale):
+    X, y, qid = text(8)
+    result = minimized(scale * X, Preferences.from_labels(y, qid))
+    assert 0 <= result.dual_gap <= 1 or not np.isfinite(result.dual_gap)
+
+
+def test_auto_takes_them_for_long_queries_of_sparse_rows():
+    n = 3000
+    y, qid = (np.arange(n) % 4).astype(float), np.arange(n) * 3 // n
+    X = DesignMatrix.from_array(sparse.random(n, 3 * n, 0.005, format="csr", random_state=0))
+    plain = Preferences.from_labels(y, qid)
+    with_roles = replace(plain, better_weight=np.ones(n))
+    here, listed = (
+        choose_solver(X, labels, Parameters(loss="hinge")) for labels in (plain, with_roles)
+    )
+    assert here.name == listed.name == "row_space"
+    assert 0 < here.n_products < 0.2 * listed.n_products
+
+
+def test_products_go_on_where_they_come_to_a_stand(monkeypatch):
+    X, y, qid = text(9)
+    monkeypatch.setattr(solver_choice, "_suits_blocks", lambda *_: True)
+    monkeypatch.setattr(blocks, "LEAST_STEP", 0.5)
+    parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1, solver="row_space")
+    matrix = DesignMatrix.from_array(sparse.csr_matrix(X))
+    result = make_problem(matrix, Preferences.from_labels(y, qid), parameters).minimize(parameters)
+    assert result.solver == "interior_point, trust_region"
+    assert result.status is Status.CONVERGED

@@ -1,0 +1,83 @@
+"""Pairs as dense blocks of levels, against the list of all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ranksvm.pairs import level_blocks
+from ranksvm.pairs.explicit import ExplicitPairs
+from ranksvm.pairs.level_blocks import MOST_IN_BLOCKS, LevelBlocks, may_be_blocks
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.pairs.queries import QueryGroups
+
+
+def preferences_of(seed, n=40, *, pair_weight=None, weighted=True):
+    rng = np.random.default_rng(seed)
+    y, qid = rng.integers(0, 4, n).astype(float), rng.integers(0, 3, n)
+    weight = rng.integers(0, 3, n).astype(float) if weighted else None
+    of_queries = rng.integers(0, 3, 3).astype(float)[: len(np.unique(qid))] if weighted else None
+    groups = QueryGroups.from_qid(qid, n)
+    return Preferences(y, groups, weight, of_queries, pair_weight)
+
+
+def in_pairs(queries):
+    """Yield the rows and the weight of each pair, in the order of the blocks."""
+    for query in queries:
+        for block in query.blocks:
+            better, worse = query.rows[block.better], query.rows[: block.n_worse]
+            weight = np.broadcast_to(block.weight, block.shape)
+            for (i, j), value in np.ndenumerate(weight):
+                yield (better[i], worse[j]), value
+
+
+@given(st.integers(0, 1000), st.sampled_from([None, "gap"]), st.booleans(), st.integers(1, 200))
+def test_they_are_the_pairs_of_the_list(seed, pair_weight, weighted, in_cache):
+    preferences = preferences_of(seed, pair_weight=pair_weight, weighted=weighted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(level_blocks, "IN_CACHE", in_cache)
+        queries = LevelBlocks.of(preferences)
+    listed = ExplicitPairs.of(preferences)
+    pairs = zip(listed.better.tolist(), listed.worse.tolist(), strict=True)
+    expected = dict(zip(pairs, listed.weight.tolist(), strict=True))
+    found = list(in_pairs(queries))
+    assert len(found) == len(expected) == sum(query.n_pairs for query in queries)
+    assert dict(found) == expected
+
+
+def test_sums_are_those_of_the_list():
+    preferences = preferences_of(1, weighted=False)
+    listed, rng = ExplicitPairs.of(preferences), np.random.default_rng(0)
+    scores, v = rng.normal(size=(2, 40))
+    values = dict(
+        zip(
+            zip(listed.better, listed.worse, strict=True),
+            rng.random(len(listed.better)),
+            strict=True,
+        )
+    )
+    balance, degree, sums = np.zeros((3, 40))
+    for query in LevelBlocks.of(preferences):
+        rows = query.rows
+        of_query = np.zeros((3, len(rows)))
+        for block in query.blocks:
+            better, below = rows[block.better], rows[: block.n_worse]
+            own = np.array([[values[i, j] for j in below] for i in better])
+            differences = block.differences(1 - scores[rows], -scores[rows])
+            np.testing.assert_allclose(differences, 1 - scores[better][:, None] + scores[below])
+            block.add_balance(own, of_query[0])
+            block.add_degree(own, of_query[1])
+            block.add_partners(own, v[rows], of_query[2])
+        balance[rows], degree[rows], sums[rows] = of_query
+    slopes = np.array(list(values.values()))
+    np.testing.assert_allclose(balance, listed.balance(slopes), atol=1e-12)
+    np.testing.assert_allclose(degree, listed.degree(slopes), atol=1e-12)
+    np.testing.assert_allclose(degree * v - sums, listed.laplacian(slopes) @ v, atol=1e-12)
+
+
+def test_who_may_be_in_blocks():
+    n = int((2 * MOST_IN_BLOCKS) ** 0.5)
+    assert may_be_blocks(Preferences.from_labels(np.arange(n)))
+    assert not may_be_blocks(Preferences.from_labels(np.arange(n + 1)))
+    y, groups = np.arange(3.0), QueryGroups.from_qid(None, 3)
+    assert not may_be_blocks(Preferences(y, groups, better_weight=np.ones(3)))
