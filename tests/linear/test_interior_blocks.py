@@ -53,7 +53,7 @@ def weighted_preferences(seed, y, qid, pair_weight):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(seed=st.integers(0, 1000))
 def test_equations_are_solved(dtype, seed):
-    X, y, qid = text(seed)
+    X, y, qid = text(seed, n=30)
     rng = np.random.default_rng(seed)
     preferences = Preferences.from_labels(y, qid)
     listed = ExplicitPairs.of(preferences)
@@ -69,7 +69,8 @@ def test_equations_are_solved(dtype, seed):
         ]
         laplacians.append(QueryLaplacian.of(query, own, 1.0, dtype))
     q, r = L @ rng.normal(size=len(y)), rng.normal(size=len(y))
-    with in_order(1) as ordered:
+    # Products of matrices look at numbers beside them, too, which may be anything.
+    with np.errstate(invalid="ignore"), in_order(1) as ordered:
         matrix = DesignMatrix.from_array(sparse.csr_matrix(X))
         equations = BlockEquations(matrix, laplacians, 1.0, 1, ordered)
         scores = equations.solve(q, r, 1e-9)

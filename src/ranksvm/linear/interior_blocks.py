@@ -61,7 +61,8 @@ def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) 
     progress.begin("interior_point", objective)
     hinge = objective.with_loss(Hinge(objective.loss.pairs, objective.loss.margin))
     status = progress.record(hinge.evaluate(w0), 0.0) if w0.any() else None
-    with in_order(objective.n_threads) as ordered, np.errstate(divide="ignore"):
+    # What is beyond floating point shows in the steps.
+    with np.errstate(all="ignore"), in_order(objective.n_threads) as ordered:
         problem = _Problem(hinge, ordered)
         if status is None:
             progress.n_evaluations += bool(w0.any())
