@@ -21,6 +21,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Progress, Status
 
 CS = np.logspace(-3, 3, 9)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -234,3 +235,38 @@ def test_starts_say_nothing_of_the_objective():
     assert isinstance(objective, LinearObjective)
     assert objective.known is None
     assert objective.last_hessian is None
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["noisy", "scaled", "separable"])
+def test_for_a_choice_a_share_of_what_was_gained_is_left(loss, kind):
+    X, y, qid = rows(8, 200, 12, kind)
+    of_each = [Parameters(C=C, loss=loss) for C in np.logspace(-3, 3, 7)]
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), of_each[0]
+    )
+    least = dict(solve_grid(problem, [replace(one, tol=1e-9) for one in of_each]))
+    compared = dict(solve_grid(problem, of_each, for_choice=True))
+    for place, result in compared.items():
+        assert result.status is Status.CONVERGED
+        at_rest = exact(loss, X, y, qid, of_each[place].C, np.zeros(12))
+        allowed = max(1e-3 * result.value, 0.03 * min(result.value, at_rest - result.value))
+        assert result.value - least[place].value <= allowed
+        assert result.dual_gap * result.value <= allowed * (1 + 1e-9)
+    assert any(result.dual_gap > 1e-3 for result in compared.values())
+
+
+@pytest.mark.parametrize(
+    ("value", "gap", "is_small"),
+    [
+        (1.5, 0.009, True),
+        (1.5, 0.011, False),
+        (0.1, 0.029, True),
+        (0.1, 0.031, False),
+        (2.0, 0.001, True),
+        (2.0, 0.002, False),
+        (3.0, 0.002, False),
+    ],
+)
+def test_the_gap_for_a_choice_is_a_share_of_the_value_and_of_what_it_gained(value, gap, is_small):
+    assert Progress(1e-3, share=0.03, at_rest=2.0).is_small(value, gap) is is_small

@@ -9,8 +9,8 @@ far they have come. With w0 the weights of least R, such as zero, and a share t,
     gap <= t min(P(w), P(w0) - P(w))
 
 leaves at most the part t of what there was to gain. To ask for a gap relative to the value alone
-would not do: where regularisation is strong, w0 itself has a small one, and ranks nothing. What the
-last solution has gained for the next c is known before that begins, and is a lower bound of it.
+would not do: where regularisation is strong, w0 itself has a small one, and ranks nothing. The
+smallest C, from which the others go on, is solved with a third of t.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ Vector = NDArray[np.float64]
 # With less, means over folds hardly change in comparison with their standard errors
 # (`python -m benchmarks.cross_validation` shows by how much).
 MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
+COLD = 1 / 3  # of that for the first, whose error is not yet along the way to the next
 MANY = 10  # values: so many begin at a C that is small enough for a few products
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
@@ -152,9 +153,9 @@ def solve_grid(
         progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
         objective = problem.objective.with_c(unit * C)
         if at_rest is not None:
-            share = min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
-            gained = start.gained(objective, at_rest)
-            progress.tol = max(progress.tol, share * min(1.0, gained))
+            left = min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
+            progress.share = left if start.last is not None else COLD * left
+            progress.at_rest = replace(at_rest, objective=objective).value
         objective, w0 = start.ahead(objective, progress)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from ..solvers import Progress, SolverResult
 from ..solvers.line_search import line_search
 from ..solvers.protocols import Point
-from ..solvers.result import TINY
 from .known import Known
 from .objective import LinearEvaluation, LinearObjective
 
@@ -62,26 +61,11 @@ class WarmStart:
             return objective.knowing(None), self.weights
         objective = objective.knowing(self.last.known)
         here = objective.with_loss(self.last.known.formula).evaluate(self.last.known.weights)
-        there = None if here.duality_gap <= progress.tol else self._best_ahead(here, progress)
+        is_near = progress.is_small(here.value, here.duality_gap)
+        there = None if is_near else self._best_ahead(here, progress)
         if there is None:
             return objective, here.weights
         return objective.knowing(there.known), there.weights
-
-    def gained(self, objective: LinearObjective, at_rest: LinearEvaluation) -> float:
-        """Return by how much the last solution betters weights at rest, in values of its own.
-
-        Parameters
-        ----------
-        objective : LinearObjective
-        at_rest : LinearEvaluation
-            For another c.
-        """
-        if self.last is None:
-            return 0.0
-        known = self.last.known
-        value = objective.penalty.value(known.weights) + objective.c * known.loss.value
-        least = objective.penalty.value(at_rest.weights) + objective.c * at_rest.loss.value
-        return max(least - value, 0.0) / max(value, TINY)
 
     def _best_ahead(self, here: LinearEvaluation, progress: Progress) -> LinearEvaluation | None:
         c, last, before = here.objective.c, self.last, self.before

@@ -111,10 +111,11 @@ class Progress:
     """A solver's record: history, best point and lower bound, and when to stop.
 
     Value and gap are those of the best point so far, the gap that between its value and the best
-    lower bound. A solver has converged when the gap is at most `tol` of the value, or at most
-    `epsilon`. A callback that returns True (not merely something true) stops it. So do ten
-    iterations (thirty with smoothing) that better neither the value nor the gap, a gap at the limit
-    of rounding, and one that is too large for a number.
+    lower bound. A solver has converged when the gap is at most `tol` of the value, at most
+    `epsilon`, or at most a `share` of both the value and what it has gained on `at_rest`. A
+    callback that returns True (not merely something true) stops it. So do ten iterations (thirty
+    with smoothing) that better neither the value nor the gap, a gap at the limit of rounding, and
+    one that is too large for a number.
 
     However it ends, the last value is confirmed: computed afresh from the weights. If the gap that
     it leaves is too large after all, the solver has stalled; one that goes on from there has to
@@ -126,6 +127,8 @@ class Progress:
         Relative duality gap at which to stop.
     epsilon : float, default=0.0
         Absolute duality gap at which to stop, too.
+    share, at_rest : float, default=0.0
+        Where to stop, too: what may be left of what there was to gain, and the value before.
     max_iter : int, default=1000
     callback : callable, optional
         Called with each `Iteration`.
@@ -154,6 +157,8 @@ class Progress:
     solver: str = ""
     first: int = 0
     left: list[float] = field(default_factory=list)
+    share: float = 0.0
+    at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
     _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
@@ -212,7 +217,7 @@ class Progress:
             value, dual_gap = self._confirm()
             status = self._confirmed_status(status, value, dual_gap)
             excess = dual_gap - claimed
-            self._excess = excess if excess <= self.tol else 0.0
+            self._excess = excess if self.is_small(value, excess) else 0.0
         line = self._line(n_before, value, dual_gap, step)
         self.history.append(line)
         self.left.append(max(dual_gap, evaluation.smoothing / max(abs(value), TINY)))
@@ -252,13 +257,19 @@ class Progress:
         gap = max(gap + ROUNDING, ROUNDING)
         return min(gap, 1.0) if self.lower_bound >= 0 else gap
 
-    def _is_small(self, value: float, dual_gap: float) -> bool:
-        return dual_gap <= max(self.tol, self.epsilon / max(abs(value), TINY))
+    def is_small(self, value: float, dual_gap: float) -> bool:
+        """Say whether a relative gap is small enough, for a value."""
+        return bool(dual_gap <= max(self.tol, self._allowed(value) / max(abs(value), TINY)))
+
+    def _allowed(self, value: float) -> float:
+        """Return the absolute gap at which to stop, for a value."""
+        gained = min(value, self.at_rest - value)
+        return max(self.tol * abs(value), self.epsilon, self.share * gained)
 
     def _status(
         self, evaluation: Point, value: float, dual_gap: float, iteration: int
     ) -> Status | None:
-        if self._is_small(value, dual_gap + self._excess):
+        if self.is_small(value, dual_gap + self._excess):
             return Status.CONVERGED
         if dual_gap <= 2 * ROUNDING or not np.isfinite(dual_gap) or self._stands_still(evaluation):
             return Status.STALLED
@@ -270,12 +281,12 @@ class Progress:
         assert better is not None
         # The bound is never negative; half of what is allowed is left to rounding.
         bound = max(self.lower_bound, 0.0)
-        enough = bound + 0.5 * max(self.tol * bound, self.epsilon)
+        enough = bound + 0.5 * self._allowed(bound)
         self._confirmed, value = better.confirmed(enough)
         return value, self._relative_gap(value, 0.0)
 
     def _confirmed_status(self, status: Status, value: float, dual_gap: float) -> Status:
-        if self._is_small(value, dual_gap):
+        if self.is_small(value, dual_gap):
             return Status.CONVERGED
         return Status.STALLED if status is Status.CONVERGED else status
 
@@ -307,7 +318,7 @@ class Progress:
     @property
     def target(self) -> float:
         """The absolute gap at which to stop."""
-        return max(self.tol * abs(self.history[-1].value), self.epsilon)
+        return self._allowed(self.history[-1].value)
 
     def result(self, status: Status) -> SolverResult:
         """Close the record; what is given up is not confirmed, since another solver goes on."""
