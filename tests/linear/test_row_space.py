@@ -220,6 +220,17 @@ def test_explicit_pairs_are_those_of_the_reference(with_roles, pair_weight):
     np.testing.assert_allclose(listed.differences(s), D @ s)
     np.testing.assert_allclose(listed.balance(b), D.T @ b, atol=1e-14)
     np.testing.assert_allclose(listed.laplacian(b), D.T @ (b[:, None] * D), atol=1e-14)
+    np.testing.assert_allclose(
+        listed.sparse_laplacian(b).toarray(), D.T @ (b[:, None] * D), atol=1e-14
+    )
+
+
+def test_a_laplacian_of_pairs_that_repeat_adds_them_up():
+    better, worse, b = np.array([0, 0, 2]), np.array([1, 1, 0]), np.array([1.0, 2.0, 4.0])
+    listed = ExplicitPairs(better, worse, np.ones(3), 4, may_repeat=True)
+    expected = [[7, -3, -4, 0], [-3, 3, 0, 0], [-4, 0, 4, 0], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(listed.laplacian(b), expected)
+    np.testing.assert_array_equal(listed.sparse_laplacian(b).toarray(), expected)
 
 
 @pytest.mark.parametrize("lacking", [1.0, 1e-3, 1e-7, 0.0])
@@ -259,3 +270,59 @@ def few_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 5000))
     return X, rng.integers(0, 5, 100).astype(float)
+
+
+def few_pairs(n=90, d=40, of_a_query=3, seed=0):
+    """More rows than features, in queries so short that pairs are hardly more than these."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-8, 9, (n, d)) * (rng.random((n, d)) < 0.3) * 10.0 ** rng.uniform(-2, 2, d)
+    X[:, -2], X[:, -1] = X[:, 0], 5.0  # nothing new, and nothing at all
+    y = np.tile(np.arange(of_a_query), n // of_a_query)
+    qid = rng.permutation(np.repeat(np.arange(n // of_a_query), of_a_query))
+    return X, y[np.argsort(np.argsort(qid, kind="stable"))].astype(float), qid
+
+
+@every_storage
+def test_more_rows_than_features_span_their_own_space(storage):
+    X, _, _ = few_pairs()
+    rows = RowSpace.of(DesignMatrix.from_array(storage(X)))
+    Z = X - X.mean(axis=0)
+    size = np.abs(Z @ Z.T).max()
+    np.testing.assert_allclose(rows.spanning @ rows.spanning.T, Z @ Z.T, atol=1e-6 * size)
+    np.testing.assert_allclose(rows.hair, 1e-13 * (Z**2).sum(axis=1).max(), rtol=1e-6)
+    M = sparse.random(90, 90, 0.1, format="csr", random_state=0)
+    F = rows.spanning
+    np.testing.assert_allclose(rows.in_coordinates(M), F.T @ (M @ F), atol=1e-12 * size)
+
+
+@every_storage
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_interior_points_where_pairs_are_few(storage, C):
+    X, y, qid = few_pairs()
+    here, there = (
+        RankSVM(C=C, loss="hinge", solver=solver, tol=1e-7, n_threads=1).fit(storage(X), y, qid)
+        for solver in ("row_space", "newton")
+    )
+    assert here.status_ == "converged"
+    assert here.history_[-1].solver == "interior_point"
+    assert here.objective_ * (1 - here.dual_gap_) <= there.objective_
+    assert there.objective_ * (1 - there.dual_gap_) <= here.objective_
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), C, "documents")
+    stored = storage(X).toarray() if sparse.issparse(storage(X)) else storage(X).astype(float)
+    exact = reference.hinge_objective(pairs, stored, here.coef_)
+    assert exact <= here.objective_ * (1 + 1e-12)
+
+
+def test_every_number_of_threads_gives_the_same_interior_points():
+    X, y, qid = few_pairs(n=2400, d=30)
+    options = {"loss": "hinge", "solver": "row_space", "tol": 1e-6}
+    one, three = (RankSVM(**options, n_threads=k).fit(X, y, qid).coef_ for k in (1, 3))
+    assert np.array_equal(one, three)
+
+
+@pytest.mark.parametrize(("of_a_query", "name"), [(3, "row_space"), (1000, "newton")])
+def test_auto_takes_interior_points_where_pairs_are_few(of_a_query, name):
+    X = DesignMatrix.from_array(np.zeros((3000, 300), dtype=np.float32))
+    preferences = Preferences.from_labels(np.zeros(3000), np.arange(3000) // of_a_query)
+    assert choose_solver(X, preferences, Parameters(loss="hinge")).name == name
+    assert choose_solver(X, preferences, Parameters()).name == "newton"

@@ -69,7 +69,8 @@ class QueryLaplacian:
         for block, of_pairs in zip(pairs.blocks, weights, strict=True):
             block.add_degree(of_pairs, degree)
         lowest = ridge + degree[: pairs.n_lowest]
-        for precision in dict.fromkeys((dtype, np.float64)):
+        precisions: list[type[np.floating]] = [dtype, np.float64]
+        for precision in dict.fromkeys(precisions):
             coupling, matrix = _eliminated(pairs, weights, ridge + degree, precision)
             factor = ScaledCholesky.of(matrix)
             if factor is not None:

@@ -29,7 +29,7 @@ GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row 
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
-PAIR = 60.0  # of an interior-point step
+PAIR, PARTNER = 45.0, 0.3  # of an interior-point step; of each two rows, times d
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 45.0, 0.005, 20
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
@@ -138,9 +138,13 @@ class Costs:
         return self._gram + n_steps * step
 
     def interior_points(self, n_steps: float) -> float:
-        """Interior-point steps in that space."""
-        step = PAIR * self.n_pairs + 2 * FACTOR * self.n**3 + self.evaluation
-        return self._gram + n_steps * step
+        """Interior-point steps in that space, or with fewer features than rows in that of these."""
+        smaller = min(self.n, self.d)
+        step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
+        if self.n <= self.d:
+            return self._gram + n_steps * step
+        products = HESSIAN * self.n * self.d**2 + PARTNER * (2 * self.n_pairs + self.n) * self.d
+        return n_steps * (step + products)
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""

@@ -1,4 +1,4 @@
-"""The hinge loss where rows are few, by a primal-dual interior-point method.
+"""The hinge loss where rows or pairs are few, by a primal-dual interior-point method.
 
 The dual has a slope b_p between 0 and ``u_p = c v_p`` for each pair p, whose difference of scores
 is ``(D s)_p`` (:eq:`hinge-dual`)::
@@ -12,12 +12,20 @@ products K of the rows and ``W = diag(1 / (l / b + h / (u - b)))``::
 
     (K^-1 + D'WD) ds = D'W r,
 
-or, where K = F F' has no inverse since rows repeat or are more than features, to the coordinates of
-these, ``ds = F (I + F'D'WDF)^-1 F'D'W r``.
+or, where K = F F' has no inverse since rows repeat, to the coordinates of these, ``ds = F (I +
+F'D'WDF)^-1 F'D'W r``. So a step costs O(n^3) and O(n_pairs) operations.
 
-So a step costs O(n^3) and O(n_pairs) operations, and their number, some 20 to 40, hardly depends on
-C and on scales. Weights, scores and the certificate are those of X itself at every step; the
-inverse of K, made once, need not be exact.
+With fewer features than rows, weights are variables of their own, which need not be ``X'D'b`` until
+the end, and the equations are those of features (:eq:`interior-features`)::
+
+    (I + Z'D'WDZ) dw = X'D'b - w + Z'D'W r.
+
+A step costs O(n d^2) and O(n_pairs d). Sums of large slopes that cancel then say nothing of the
+scores, so that b may begin amid its bounds, however weak regularisation is.
+
+Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
+scores and the certificate are those of X itself at every step; the inverse of K, made once, need
+not be exact.
 """
 
 from __future__ import annotations
@@ -35,7 +43,7 @@ from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import RowSpace
+from .row_space import RIDGE, RowSpace
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -66,19 +74,19 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
     status = progress.record(problem.objective.evaluate(w0), 0.0) if w0.any() else None
     if status is not None:
         return progress.result(status)
-    slopes = problem.first_slopes()
-    current = problem.evaluate(slopes)
+    slopes, weights = problem.start()
+    current = problem.evaluate(slopes, weights)
     progress.n_evaluations += bool(w0.any())
     status = progress.record(current, 0.0)
-    point = problem.interior(slopes, current.scores)
+    point = problem.interior(slopes, weights, current.scores)
     while status is None:
-        direction = _direction(problem, point, current.scores)
+        direction = _direction(problem, point, current)
         step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
         if direction is None or not step > LEAST_STEP:
             status = Status.STALLED
             break
         point = point.moved(direction, step)
-        current = problem.evaluate(point.slopes)
+        current = problem.evaluate(point.slopes, point.weights)
         progress.n_products += 1
         progress.n_evaluations += 1
         status = progress.record(current, step)
@@ -89,16 +97,21 @@ class _Direction(NamedTuple):
     slopes: Vector
     low: Vector
     high: Vector
+    weights: Vector | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Slopes within their bounds, the room above them, and the multipliers of both bounds."""
+    """Slopes within their bounds, the room above them, and the multipliers of both bounds.
+
+    The weights are those of the slopes, or on the way there.
+    """
 
     slopes: Vector
     room: Vector
     low: Vector
     high: Vector
+    weights: Vector | None
 
     @property
     def products(self) -> tuple[Vector, Vector]:
@@ -122,12 +135,15 @@ class _Point:
 
     def moved(self, direction: _Direction, step: float) -> _Point:
         """Return the point at a step."""
-        along = step * direction.slopes
+        along, weights = step * direction.slopes, self.weights
+        if weights is not None and direction.weights is not None:
+            weights = weights + step * direction.weights
         return _Point(
             self.slopes + along,
             self.room - along,
             self.low + step * direction.low,
             self.high + step * direction.high,
+            weights,
         )
 
 
@@ -154,18 +170,22 @@ class _Problem:
         """What each pair has to keep."""
         return self.hinge.margin + self.pairs.margin
 
-    def first_slopes(self) -> Vector:
-        """Return a multiple of the bounds, halfway from the best one to these, but in the middle.
+    def start(self) -> tuple[Vector, Vector | None]:
+        """Return slopes in the middle of their bounds, and weights of their own.
 
-        Halfway as logarithms go: the best leaves some slopes far too small, to grow by many steps.
+        Where features are more than rows, the weights are those of the slopes, a multiple of the
+        bounds halfway from the best one to these, as logarithms go, but in the middle at most: the
+        best leaves some slopes far too small, to grow by many steps.
         """
+        if self.rows.is_tall:
+            return 0.5 * self.upper, np.zeros(self.objective.size)
         w = self._weights(self.pairs.balance(self.upper))
         square = float(w @ w)
         best = float((self.margin * self.upper).sum()) / square if square > 0 else 1.0
         share: float = min(np.sqrt(best), 0.5)
-        return share * self.upper
+        return share * self.upper, None
 
-    def interior(self, slopes: Vector, scores: Vector) -> _Point:
+    def interior(self, slopes: Vector, weights: Vector | None, scores: Vector) -> _Point:
         """Return a point with these slopes, and multipliers that differ as they have to."""
         lacking = self.lacking(scores)
         typical = 2 * float(np.abs(lacking).mean())
@@ -174,7 +194,7 @@ class _Problem:
         small = 0.25 * typical**2 / large
         low = np.where(lacking > 0, small, large)
         high = np.where(lacking > 0, large, small)
-        return _Point(slopes, self.upper - slopes, low, high)
+        return _Point(slopes, self.upper - slopes, low, high, weights)
 
     def lacking(self, scores: Vector) -> Vector:
         """Return what each pair lacks of the margin."""
@@ -183,19 +203,23 @@ class _Problem:
     def _weights(self, balance: Vector) -> Vector:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
 
-    def evaluate(self, slopes: Vector) -> LinearEvaluation:
-        """Evaluate the objective at the weights of slopes, which are its dual point as well."""
+    def evaluate(self, slopes: Vector, weights: Vector | None) -> LinearEvaluation:
+        """Evaluate the objective at weights, or those of the slopes, which are its dual point."""
         slopes = np.minimum(slopes, self.upper)  # steps are rounded
         balance = self.pairs.balance(slopes)
         offset = float((self.margin * slopes).sum())
         rounding = self.pairs.rounding_of_balance(slopes)
-        return at_slopes(self.objective, balance, offset, rounding)
+        return at_slopes(self.objective, balance, offset, rounding, weights)
 
 
 def at_slopes(
-    objective: LinearObjective, balance: Vector, offset: float, rounding: float
+    objective: LinearObjective,
+    balance: Vector,
+    offset: float,
+    rounding: float,
+    weights: Vector | None = None,
 ) -> LinearEvaluation:
-    """Evaluate an objective of the hinge loss at the weights ``w = X'D'b``, of which b is the dual.
+    """Evaluate an objective of the hinge loss where slopes b of the pairs are its dual point.
 
     Parameters
     ----------
@@ -206,9 +230,12 @@ def at_slopes(
         The sum of the slopes, each times the margin of its pair.
     rounding : float
         A bound of the length of what the sums of the balance have lost.
+    weights : ndarray of shape (n_features,), optional
+        By default those of the slopes, ``X'D'b``.
     """
     c = objective.c
-    weights = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
+    dual = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
+    weights = dual if weights is None else weights
     scores = objective.X.dot(weights, objective.n_threads)
     at, offset = objective.loss.evaluate(scores), offset / c
     loss = replace(
@@ -221,14 +248,14 @@ def at_slopes(
         smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
         slack=ROUNDING * offset,
     )
-    slope = Slope(-weights / c, objective.X.rounding_of_sums)
+    slope = Slope(-dual / c, objective.X.rounding_of_sums)
     return LinearEvaluation(objective, weights, scores, loss, slope)
 
 
-def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction | None:
+def _direction(problem: _Problem, point: _Point, at: LinearEvaluation) -> _Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way."""
     mean = point.complementarity
-    system = _System.of(problem, point, scores) if mean > 0 else None
+    system = _System.of(problem, point, at) if mean > 0 else None
     if system is None:
         return None
     low, high = point.products
@@ -242,52 +269,49 @@ def _direction(problem: _Problem, point: _Point, scores: Vector) -> _Direction |
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """The equations of a step, reduced to the scores and factorised."""
+    """The equations of a step, reduced to the scores or to coordinates, and factorised."""
 
     pairs: ExplicitPairs
     point: _Point
     residual: Vector
     weights: Vector
     spanning: Floats | None
+    behind: Vector | float
     factor: ScaledCholesky
 
     @classmethod
-    def of(cls, problem: _Problem, point: _Point, scores: Vector) -> _System | None:
+    def of(cls, problem: _Problem, point: _Point, at: LinearEvaluation) -> _System | None:
         """Factorise; None where numbers are beyond floating point."""
-        if not problem.rows.is_finite:
+        rows, pairs = problem.rows, problem.pairs
+        if not rows.is_finite:
             return None
-        rows = problem.rows
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             ratio = point.low / point.slopes + point.high / point.room
-        weights = 1 / np.maximum(ratio, 10 * rows.hair)
-        matrix = problem.pairs.laplacian(weights)
-        F = rows.spanning
-        if F is None:
+            weights = 1 / (ratio if rows.is_tall else np.maximum(ratio, 10 * rows.hair))
+        if rows.spanning is None:
+            matrix = pairs.laplacian(weights)
             matrix += rows.inverse
         else:
-            matrix = F.T @ (matrix @ F)
-            matrix[np.diag_indices_from(matrix)] += 1
+            matrix = rows.in_coordinates(pairs.sparse_laplacian(weights))
+            diagonal = np.diag_indices_from(matrix)
+            matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
         factor = ScaledCholesky.of(matrix)
         if factor is None:
             return None
-        residual = problem.lacking(scores) + point.low - point.high
-        return cls(problem.pairs, point, residual, weights, F, factor)
+        residual = problem.lacking(at.scores) + point.low - point.high
+        behind = 0.0 if point.weights is None else -at.gradient
+        return cls(pairs, point, residual, weights, rows.spanning, behind, factor)
 
     def solve(self, low: Vector, high: Vector) -> _Direction:
         """Return the step that changes the products by these numbers, to first order."""
-        point = self.point
+        point, F = self.point, self.spanning
         right = self.residual + low / point.slopes - high / point.room
         balance = self.pairs.balance(self.weights * right)
-        along = self.weights * (right - self.pairs.differences(self._scores(balance)))
+        solved = self.factor.solve(balance if F is None else F.T @ balance + self.behind)
+        along = self.weights * (right - self.pairs.differences(solved if F is None else F @ solved))
         return _Direction(
             along,
             (low - point.low * along) / point.slopes,
             (high + point.high * along) / point.room,
+            None if point.weights is None else solved,
         )
-
-    def _scores(self, balance: Vector) -> Vector:
-        """Return how the scores move."""
-        F = self.spanning
-        right = balance if F is None else F.T @ balance
-        solved = self.factor.solve(right)
-        return solved if F is None else F @ solved

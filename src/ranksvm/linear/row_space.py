@@ -21,7 +21,7 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,18 @@ from .long_query import ranges
 from .matrix import Matrix
 from .sparse_hessian import SparseRows
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 MOST_ROWS, FEW_ROWS = 8192, 1024
 DENSE = 0.1  # share of stored values from which matrix products of all are faster
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES, _BLOCK_ROWS = 1 << 20, 1024
 _TINY = 1e-280
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
-_RIDGE = 1e-13  # likewise: next to nothing
+RIDGE = 1e-13  # likewise: next to nothing
 
 
 class _Factor(NamedTuple):
@@ -119,14 +122,55 @@ class RowSpace:
     @property
     def is_finite(self) -> bool:
         """Whether the dot products are within floating point."""
-        largest = float(self._gram.diagonal().max())
-        return bool(_TINY < largest < 1 / _TINY and np.isfinite(self._gram).all())
+        return bool(_TINY < self._largest < 1 / _TINY)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest square of a row of Z; NaN if there are dot products beyond floating point."""
+        if self.is_tall:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return float(np.einsum("ij,ij->i", self._centered, self._centered).max())
+        return float(self._gram.diagonal().max()) if np.isfinite(self._gram).all() else np.nan
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether features are fewer than rows, so that Z spans its rows as it is."""
+        n, d = self.X.shape
+        return d < n - 1
+
+    @cached_property
+    def _centered(self) -> Floats:
+        """Z."""
+        n, d = self.X.shape
+        shift, _ = self.X.standardization(self.n_threads)
+        Z = self.X.gather((0, n, None), (0, d), shift, np.ones(d), np.float64)
+        return np.asarray(Z, dtype=np.float64)
 
     @property
     def spanning(self) -> Floats | None:
-        """F, where its columns are fewer than the rows but one, as rows that repeat make them."""
+        """A factor of ``Z Z'`` with fewer columns than rows but one, if there is one.
+
+        That is Z itself where features are fewer, and F where rows repeat.
+        """
+        if self.is_tall:
+            return self._centered
         F = self._factor.F
         return F if F.shape[1] < len(F) - 1 else None
+
+    def in_coordinates(self, matrix: csr_matrix) -> Floats:
+        """Return ``F'M F`` for a matrix M of shape (n_samples, n_samples) and `spanning` F."""
+        F = self.spanning
+        assert F is not None
+
+        def product(rows: tuple[int, int]) -> Floats:
+            block = slice(*rows)
+            return np.asarray(F[block].T @ (matrix[block] @ F), dtype=np.float64)
+
+        total = np.zeros((F.shape[1], F.shape[1]))
+        with in_order(self.n_threads) as ordered:
+            for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
+                total += part
+        return total
 
     @cached_property
     def inverse(self) -> Floats:
@@ -144,7 +188,7 @@ class RowSpace:
     @property
     def hair(self) -> float:
         """What is next to nothing among the dot products."""
-        return _RIDGE * float(self._gram.diagonal().max())
+        return RIDGE * self._largest
 
     @property
     def rank(self) -> int:

@@ -46,7 +46,7 @@ MOST_FEATURES = 8192
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
-INTERIOR_STEPS = 20
+INTERIOR_STEPS, STEPS_IN_BLOCKS = 15, 20  # hardly more for a small tol
 FEW_PRODUCTS = FEW_PLANES = 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 LATE = 1.5  # with few rows, what products have reached shows late: their smoothing begins wide
@@ -114,11 +114,11 @@ def _suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = 
     Rows have to be sparse, so that they have little in common.
     """
     n, d = X.shape
-    if not may_be_blocks(preferences) or X.n_stored >= DENSE * n * d:
+    if n >= d or not may_be_blocks(preferences) or X.n_stored >= DENSE * n * d:
         return False
     costs = costs or Costs.of(X, preferences)
     in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
-    return costs.interior_blocks(INTERIOR_STEPS) < in_list
+    return costs.interior_blocks(STEPS_IN_BLOCKS) < in_list
 
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
@@ -256,8 +256,8 @@ def choose_solver(
 
     What is known beforehand are Newton steps with an explicit Hessian: that of the features up to
     8,192 of these, or with fewer rows than features that of the space of the rows
-    (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`). C and scales hardly
-    matter to them. They are taken
+    (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`); for the hinge with
+    few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
     - at once for a smooth loss where they cost no more than 50 products with the Hessian,
@@ -344,15 +344,16 @@ def _explicit(
     """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
     n, d = X.shape
     n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
+    is_listed = kinks and costs.n_pairs <= MOST_PAIRS
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
-    if n < d and RowSpace.suits(X):
+    if RowSpace.suits(X):
         if kinks and _suits_blocks(X, preferences, costs):
-            options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
-        elif kinks and costs.n_pairs <= MOST_PAIRS:
+            options["row_space"] = costs.interior_blocks(STEPS_IN_BLOCKS)
+        elif is_listed:
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
-        else:
+        elif n < d:
             options["row_space"] = costs.row_space(n_steps)
     name = min(options, key=options.__getitem__)
     return name, options[name]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..lazy import cached_property
 from .core_pairs import CorePairs
 from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
@@ -16,6 +18,9 @@ from .sweeps import Pairs
 from .top import TopPreferences
 from .top_list import listed
 from .top_pairs import TopPairs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MOST_PAIRS = 1 << 22
 
@@ -110,6 +115,24 @@ class ExplicitPairs:
                 matrix[rows, columns] = -slopes
         matrix[np.diag_indices_from(matrix)] = self.degree(slopes)
         return matrix
+
+    def sparse_laplacian(self, slopes: Vector) -> csr_matrix:
+        """Return the same, of what is not zero."""
+        from scipy.sparse import csr_matrix
+
+        order, columns, indptr = self._csr
+        values = np.concatenate([-slopes, -slopes, self.degree(slopes)])[order]
+        return csr_matrix((values, columns, indptr), (self.n_samples, self.n_samples))
+
+    @cached_property
+    def _csr(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Where the values of either half and of the diagonal stand."""
+        each = np.arange(self.n_samples)
+        rows = np.concatenate([self.better, self.worse, each])
+        columns = np.concatenate([self.worse, self.better, each])
+        order = np.argsort(rows, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows))])
+        return order, columns[order], indptr
 
     def _sum(self, rows: NDArray[np.int64], values: Vector) -> Vector:
         return np.bincount(rows, values, self.n_samples).astype(np.float64, copy=False)
