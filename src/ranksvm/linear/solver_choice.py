@@ -47,7 +47,7 @@ STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and mo
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
 INTERIOR_STEPS, STEPS_IN_BLOCKS = 15, 20  # hardly more for a small tol
-FEW_PRODUCTS = FEW_PLANES = 50
+FEW_PRODUCTS, FEW_PLANES = 40, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 LATE = 1.5  # with few rows, what products have reached shows late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
@@ -260,7 +260,7 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where they cost no more than 50 products with the Hessian,
+    - at once for a smooth loss where they cost no more than 40 products with the Hessian,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
