@@ -1,9 +1,8 @@
 #include "cholesky.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-#include "compiler.hpp"
+#include "lanes.hpp"
 
 namespace ranksvm {
 namespace {
@@ -13,13 +12,6 @@ using ConstRows = const std::vector<double>*;
 
 // Rows that are gone through at the same time, and turned: their sums do not wait for one another.
 constexpr std::size_t kRows = 4, kTurned = 8;
-constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
-
-RANKSVM_INLINE Lanes load(const double* values) {
-  Lanes lanes;
-  std::memcpy(&lanes, values, sizeof lanes);
-  return lanes;
-}
 
 // Inner products of the first n elements of some rows with b.
 template <std::size_t Count>
@@ -35,9 +27,7 @@ RANKSVM_INLINE void multiply(ConstRows rows, const double* b, std::size_t n, dou
   for (std::size_t r = 0; r < Count; ++r) {
     double rest = 0.0;
     for (std::size_t j = k; j < n; ++j) rest += row[r][j] * b[j];
-    const Lanes& sum = sums[r];
-    products[r] =
-        (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))) + rest;
+    products[r] = total(sums[r]) + rest;
   }
 }
 

@@ -1,20 +1,11 @@
 #include "symmetric_tile.hpp"
 
-#include <cstring>
-
-#include "compiler.hpp"
+#include "lanes.hpp"
 
 namespace ranksvm {
 namespace {
 
 constexpr std::size_t kRows = 4;  // at a time: so much more rarely are sums by column stored
-constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
-
-RANKSVM_INLINE Lanes load(const double* values) {
-  Lanes lanes;
-  std::memcpy(&lanes, values, sizeof lanes);
-  return lanes;
-}
 
 template <std::size_t Count>
 RANKSVM_INLINE void add_rows(const double* tile, std::size_t n, const double* left,
@@ -30,7 +21,7 @@ RANKSVM_INLINE void add_rows(const double* tile, std::size_t n, const double* le
       sums[r] += values * factor;
       column += values * left[r];
     }
-    std::memcpy(by_column + j, &column, sizeof column);
+    store(column, by_column + j);
   }
   for (std::size_t r = 0; r < Count; ++r) {
     double rest = 0.0;
@@ -38,9 +29,7 @@ RANKSVM_INLINE void add_rows(const double* tile, std::size_t n, const double* le
       rest += tile[r * n + k] * right[k];
       by_column[k] += tile[r * n + k] * left[r];
     }
-    const Lanes& sum = sums[r];
-    by_row[r] +=
-        (((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))) + rest;
+    by_row[r] += total(sums[r]) + rest;
   }
 }
 
