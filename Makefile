@@ -58,10 +58,10 @@ FUZZER := build/fuzz_svmlight
 fuzz: $(FUZZER)
 	@$(FUZZER) $(FUZZ_SECONDS) cpp/fuzz/seeds/*
 
-$(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/thread_pool.?pp) cpp/parallel.hpp
+$(FUZZER): $(wildcard cpp/fuzz/*.?pp cpp/svmlight/*.?pp cpp/parallel.?pp cpp/thread_pool.?pp)
 	@mkdir -p build
 	@c++ -std=c++20 -O1 -g -Icpp -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
-	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/thread_pool.cpp -o $@
+	  cpp/fuzz/fuzz_svmlight.cpp cpp/svmlight/*.cpp cpp/parallel.cpp cpp/thread_pool.cpp -o $@
 
 # The native tests, under sanitizers. All but the bindings, and no parser: that is for `fuzz`.
 SANITIZE_SECONDS ?= 5

@@ -3,12 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-
-#include "thread_pool.hpp"
+#include <memory>
 
 namespace ranksvm {
 
@@ -17,28 +13,28 @@ inline int useful_threads(std::int64_t work, std::int64_t least, int n_threads) 
   return static_cast<int>(std::clamp<std::int64_t>(work / least, 1, std::max(1, n_threads)));
 }
 
+// A function of the number of a task, which somebody else owns. Each is compiled once so, however
+// tasks are run.
+class TaskReference {
+ public:
+  template <class Task>
+  explicit TaskReference(Task& task)
+      : task_(const_cast<void*>(static_cast<const void*>(std::addressof(task)))),
+        call_([](void* of_type, std::int64_t t) { (*static_cast<Task*>(of_type))(t); }) {}
+
+  void operator()(std::int64_t t) const { call_(task_, t); }
+
+ private:
+  void* task_;
+  void (*call_)(void*, std::int64_t);
+};
+
+void run_tasks(std::int64_t n_tasks, int n_threads, TaskReference task);
+
 // Calls task(0), ..., task(n_tasks - 1), each once, on up to n_threads threads.
 template <class Task>
 void parallel_for(std::int64_t n_tasks, int n_threads, Task&& task) {
-  const auto n_workers = std::min<std::int64_t>(n_threads, n_tasks);
-  if (n_workers <= 1) {
-    for (std::int64_t t = 0; t < n_tasks; ++t) task(t);
-    return;
-  }
-  std::atomic<std::int64_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  auto work = [&] {
-    try {
-      for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < n_tasks;) task(t);
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      next.store(n_tasks, std::memory_order_relaxed);
-    }
-  };
-  ThreadPool::instance().run(static_cast<int>(n_workers) - 1, work);
-  if (failure) std::rethrow_exception(failure);
+  run_tasks(n_tasks, n_threads, TaskReference(task));
 }
 
 // Cuts 0..n into pieces of at most `size` and calls task(begin, end) for each.

@@ -42,9 +42,8 @@ class PartnerSums {
   void drop_values() { values_.reset(); }
 
   // Fills one side of a window for a query: an even side with the sums over better partners.
-  template <bool Gap>
   void add_up(const PreferencePairs& pairs, const ScoreOrder& order, std::int64_t query,
-              std::size_t side, Counter<K, Gap>& counter) {
+              std::size_t side, Counter<K>& counter) {
     const SortedQuery sorted = order.query(query, side / 2);
     const auto begin = K * (pairs.query_start(query) - first_);
     double* result = sums_[side].get() + begin;
@@ -80,7 +79,7 @@ class PartnerSums {
 // value_of(position, values) writes K columns; use(result, begin, end, sums) reads what they add up
 // to over the partners of the documents at these positions.  Each part of the documents, run by one
 // thread, has a Result of its own; these come in an order that depends on the queries alone.
-template <int K, bool Gap, class Result, class ValueOf, class Use>
+template <int K, class Result, class ValueOf, class Use>
 class PartnerVisit {
  public:
   PartnerVisit(const PreferencePairs& pairs, const ScoreOrder& order, Counting counting,
@@ -136,7 +135,7 @@ class PartnerVisit {
     sums_.emplace_back(pairs_.query_start(query), pairs_.size(query), order_.n_windows());
   }
   void add_up_long(const Task& task) {
-    Counter<K, Gap> counter(counting_);
+    Counter<K> counter(counting_, pairs_.has_gaps());
     sums_[task.place].add_up(pairs_, order_, task.query, task.side, counter);
   }
   void visit_short(const Part& part, std::vector<Result>& results) {
@@ -144,7 +143,7 @@ class PartnerVisit {
     for (auto q = part.piece->first_query; q < part.piece->last_query; ++q)
       if (order_.holds(q)) longest = std::max(longest, pairs_.size(q));
     if (longest == 0) return;
-    Counter<K, Gap> counter(counting_);
+    Counter<K> counter(counting_, pairs_.has_gaps());
     PartnerSums<K> sums(part.begin, longest, order_.n_windows());
     Result result{};
     for (auto q = part.piece->first_query; q < part.piece->last_query; ++q) {
@@ -177,10 +176,7 @@ template <int K, class Result, class ValueOf, class Use>
 std::vector<Result> visit_partners(const PreferencePairs& pairs, const ScoreOrder& order,
                                    Counting counting, int n_threads, ValueOf&& value_of,
                                    Use&& use) {
-  if (pairs.has_gaps())
-    return PartnerVisit<K, true, Result, ValueOf, Use>(pairs, order, counting, value_of, use)
-        .run(n_threads);
-  return PartnerVisit<K, false, Result, ValueOf, Use>(pairs, order, counting, value_of, use)
+  return PartnerVisit<K, Result, ValueOf, Use>(pairs, order, counting, value_of, use)
       .run(n_threads);
 }
 

@@ -23,6 +23,15 @@ class LabelBlocks {
   static std::uint32_t n_blocks(const SortedQuery& query) {
     return ((query.n_levels - 1) >> kBits) + 1;
   }
+  // Calls with the query of which each label is a block of labels.
+  template <class Call>
+  static void over_blocks(SortedQuery query, Call&& call) {
+    const auto block = make_array<std::uint32_t>(query.n_documents);
+    for (std::uint32_t p = 0; p < query.n_documents; ++p) block[p] = query.label[p] >> kBits;
+    query.n_levels = n_blocks(query);
+    query.label = block.get();
+    call(query);
+  }
 
   // Copies documents and values block by block, which takes one pass over as many streams.
   LabelBlocks(const SortedQuery& query, const Columns<K>* v)

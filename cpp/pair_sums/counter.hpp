@@ -10,11 +10,11 @@
 
 namespace ranksvm {
 
-// The way of counting, chosen query by query.
-template <int K, bool Gap>
+// The way of counting, with gaps or without.
+template <int K>
 class Counter {
  public:
-  explicit Counter(Counting counting) : counting_(counting) {}
+  Counter(Counting counting, bool has_gaps) : counting_(counting), has_gaps_(has_gaps) {}
   void upper(const SortedQuery& query, const double* v, double* result) {
     choose([&](auto& way) {
       way.upper(query, reinterpret_cast<const Columns<K>*>(v),
@@ -29,30 +29,41 @@ class Counter {
   }
 
  private:
+  template <bool Gap>
+  struct Ways {
+    MergeSums<K, Gap> merge;
+    LevelSums<K, Gap> levels;
+    JoachimsSums<K, Gap> joachims;
+    TreeSums<K, Gap> tree;
+    ExplicitPairs<K, Gap> pairs;
+  };
+
   template <class Use>
   void choose(Use&& use) {
+    has_gaps_ ? choose_among(with_gaps_, use) : choose_among(without_gaps_, use);
+  }
+  template <bool Gap, class Use>
+  void choose_among(Ways<Gap>& ways, Use& use) {
     switch (counting_) {
       case Counting::levels:
-        return use(levels_);
+        return use(ways.levels);
       case Counting::joachims:
-        return use(joachims_);
+        return use(ways.joachims);
       case Counting::tree:
-        return use(tree_);
+        return use(ways.tree);
       case Counting::pairs:
-        return use(pairs_);
+        return use(ways.pairs);
       case Counting::merge:
-        return use(merge_);
+        return use(ways.merge);
       case Counting::automatic:
-        return use(merge_);
+        return use(ways.merge);
     }
   }
 
   Counting counting_;
-  MergeSums<K, Gap> merge_;
-  LevelSums<K, Gap> levels_;
-  JoachimsSums<K, Gap> joachims_;
-  TreeSums<K, Gap> tree_;
-  ExplicitPairs<K, Gap> pairs_;
+  bool has_gaps_;
+  Ways<true> with_gaps_;
+  Ways<false> without_gaps_;
 };
 
 }  // namespace ranksvm

@@ -135,22 +135,18 @@ template <int K, bool Gap, std::uint32_t kManyLevels = 1u << 19>
 class MergeSums {
  public:
   void upper(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    if (in_blocks(query)) {
-      tree_.reset(over_blocks(query), false);
-      with_depth([&]<int D>() { upper_walk<D, LabelBlocks<K>::kBits>(query, v, result, tree_); });
-      return add_blocks(query, v, result, [&](auto&&... part) { upper(part...); });
-    }
-    tree_.reset(query, false);
-    with_depth([&]<int D>() { upper_walk<D, 0>(query, v, result, tree_); });
+    const auto walk = [&](const SortedQuery& part, const Columns<K>* values, Columns<K>* sums) {
+      tree_.reset(part, false);
+      with_depth([&]<int D>() { upper_walk<D>(part, values, sums, tree_); });
+    };
+    in_blocks(query) ? walk_blocks(query, v, result, walk) : walk(query, v, result);
   }
   void lower(const SortedQuery& query, const Columns<K>* v, Columns<K>* result) {
-    if (in_blocks(query)) {
-      tree_.reset(over_blocks(query), true);
-      with_depth([&]<int D>() { lower_walk<D, LabelBlocks<K>::kBits>(query, v, result, tree_); });
-      return add_blocks(query, v, result, [&](auto&&... part) { lower(part...); });
-    }
-    tree_.reset(query, true);
-    with_depth([&]<int D>() { lower_walk<D, 0>(query, v, result, tree_); });
+    const auto walk = [&](const SortedQuery& part, const Columns<K>* values, Columns<K>* sums) {
+      tree_.reset(part, true);
+      with_depth([&]<int D>() { lower_walk<D>(part, values, sums, tree_); });
+    };
+    in_blocks(query) ? walk_blocks(query, v, result, walk) : walk(query, v, result);
   }
 
  private:
@@ -159,37 +155,33 @@ class MergeSums {
 
   // With gaps the ways between blocks would have to be known, too.
   static bool in_blocks(const SortedQuery& query) { return !Gap && query.n_levels > kManyLevels; }
-  static SortedQuery over_blocks(SortedQuery query) {
-    query.n_levels = LabelBlocks<K>::n_blocks(query);
-    return query;
-  }
-  template <class Sum>
-  static void add_blocks(const SortedQuery& query, const Columns<K>* v, Columns<K>* result,
-                         Sum&& sum) {
-    LabelBlocks<K>(query, v).add_up(result, sum);
+  template <class Walk>
+  static void walk_blocks(const SortedQuery& query, const Columns<K>* v, Columns<K>* result,
+                          Walk&& walk) {
+    LabelBlocks<K>::over_blocks(query, [&](const SortedQuery& blocks) { walk(blocks, v, result); });
+    LabelBlocks<K>(query, v).add_up(result, walk);
   }
 
-  // Labels are those of a query without their last kShift bits.
-  template <int D, int kShift>
+  template <int D>
   RANKSVM_CLONES static void upper_walk(const SortedQuery& query, const Columns<K>* v,
                                         Columns<K>* result, DigitTree<K, Gap>& tree) {
-    const auto label = [&](std::uint32_t p) { return query.label[p] >> kShift; };
+    const std::uint32_t* label = query.label;
     std::uint32_t j = 0;
     for (std::uint32_t p = 0; p < query.n_documents; ++p) {
-      if (D == kDeep && p + kAhead < query.n_documents) tree.prefetch(label(p + kAhead));
+      if (D == kDeep && p + kAhead < query.n_documents) tree.prefetch(label[p + kAhead]);
       for (; j < query.window_end[p]; ++j) {
-        if (D == kDeep && j + kAhead < query.n_documents) tree.prefetch(label(j + kAhead));
-        tree.template add<D>(label(j), v[j]);
+        if (D == kDeep && j + kAhead < query.n_documents) tree.prefetch(label[j + kAhead]);
+        tree.template add<D>(label[j], v[j]);
       }
-      tree.template above<D>(label(p), result[p]);
+      tree.template above<D>(label[p], result[p]);
     }
   }
   // The same walk backwards, with the labels mirrored so that "below" becomes "above".
-  template <int D, int kShift>
+  template <int D>
   RANKSVM_CLONES static void lower_walk(const SortedQuery& query, const Columns<K>* v,
                                         Columns<K>* result, DigitTree<K, Gap>& tree) {
-    const std::uint32_t top = (query.n_levels - 1) >> kShift;
-    const auto label = [&](std::uint32_t p) { return top - (query.label[p] >> kShift); };
+    const std::uint32_t top = query.n_levels - 1;
+    const auto label = [&](std::uint32_t p) { return top - query.label[p]; };
     std::uint32_t p = query.n_documents;
     for (std::uint32_t j = query.n_documents; j-- > 0;) {
       if (D == kDeep && j >= kAhead) tree.prefetch(label(j - kAhead));
