@@ -180,6 +180,41 @@ def test_every_kind_of_condition(loss, kind, normalize):
         assert not fit.weights.dense.any()
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].l1_ratio < 1])
+def test_interior_points_of_few_rows(kind):
+    """They leave to others what is not charged, and what they do not find."""
+    X, y, qid = make_problem(8, n=30)
+    Z, g = weighed_pairs(X, y, qid, 0.5)
+    asked = {"loss": "hinge", "solver": "row_space", "conditions": KINDS[kind], **EXACT}
+    preferences = Preferences.from_labels(y, qid)
+    fit = train(DesignMatrix.from_array(X), preferences, Parameters(C=0.5, **asked))
+    assert fit.result.dual_gap <= 1e-9
+    assert_optimal(fit, Z, g, KINDS[kind], "hinge")
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Conditions(lower=0.0),
+        Conditions(l1_ratio=0.5),
+        Conditions(lower=0.05, upper=1.0, prior=0.1),
+        Conditions(lower=0.0, penalty_weights=np.logspace(-2, 2, 90)),
+        Conditions(upper=0.0, l1_ratio=0.3, prior=np.linspace(-1, 1, 90)),
+    ],
+    ids=["signs", "elastic net", "between", "charged", "near"],
+)
+def test_interior_points_take_few_steps_where_rows_are_few(asked, C):
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(30, 90)), rng.integers(0, 4, 30)
+    preferences = Preferences.from_labels(y)
+    parameters = Parameters(C=C, loss="hinge", conditions=asked, **EXACT)
+    fit = train(DesignMatrix.from_array(X), preferences, parameters)
+    assert fit.result.dual_gap <= 1e-9
+    assert {line.solver for line in fit.result.history} == {"interior_point"}
+    assert_optimal(fit, *weighed_pairs(X, y, None, C), asked, "hinge")
+
+
 @every_loss
 @every_kind
 def test_given_pairs(loss, kind):

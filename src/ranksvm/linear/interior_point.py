@@ -26,6 +26,12 @@ scores, so that b may begin amid its bounds, however weak regularisation is.
 Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
 scores and the certificate are those of X itself at every step; the inverse of K, made once, need
 not be exact.
+
+With another penalty R in place of ``0.5 |w|^2``, the dual has ``R*(X'D'b)`` and the weights are
+where ``b'D X w - R(w)`` is largest. They follow b as long as they are free, that is, at no kink or
+bound: to first order, K becomes ``X diag(free / R'') X'`` of the step, whose weights are a
+semismooth derivative (Li, Sun and Toh 2018). Where R curves everywhere that takes hardly more
+steps; but there is no promise, since free weights may go in circles, so that steps are limited.
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import RIDGE, RowSpace
+from .row_space import RIDGE, CenteredRows, DotProducts, RowSpace, less_means
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -52,7 +58,9 @@ TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
 
 
-def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
+def interior_point(
+    objective: LinearObjective, w0: Vector, progress: Progress, max_steps: float = np.inf
+) -> SolverResult:
     """Minimise an objective of the hinge loss that knows its row space.
 
     It begins inside, whatever is known already: weights to start from are kept if none are better.
@@ -64,6 +72,8 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
     w0 : ndarray of shape (objective.size,)
     progress : Progress
         When to stop, and the record, which may hold earlier iterations of another solver.
+    max_steps : float, optional
+        After so many, it has stalled.
 
     Returns
     -------
@@ -79,8 +89,10 @@ def interior_point(objective: LinearObjective, w0: Vector, progress: Progress) -
     progress.n_evaluations += bool(w0.any())
     status = progress.record(current, 0.0)
     point = problem.interior(slopes, weights, current.scores)
+    n_steps = 0
     while status is None:
-        direction = _direction(problem, point, current)
+        direction = _direction(problem, point, current) if n_steps < max_steps else None
+        n_steps += 1
         step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
         if direction is None or not step > LEAST_STEP:
             status = Status.STALLED
@@ -170,6 +182,11 @@ class _Problem:
         """What each pair has to keep."""
         return self.hinge.margin + self.pairs.margin
 
+    @property
+    def owns_weights(self) -> bool:
+        """Whether weights are variables of their own."""
+        return self.rows.is_tall and self.objective.penalty.is_smooth
+
     def start(self) -> tuple[Vector, Vector | None]:
         """Return slopes in the middle of their bounds, and weights of their own.
 
@@ -177,10 +194,10 @@ class _Problem:
         bounds halfway from the best one to these, as logarithms go, but in the middle at most: the
         best leaves some slopes far too small, to grow by many steps.
         """
-        if self.rows.is_tall:
+        if self.owns_weights:
             return 0.5 * self.upper, np.zeros(self.objective.size)
-        w = self._weights(self.pairs.balance(self.upper))
-        square = float(w @ w)
+        u = self._pull(self.pairs.balance(self.upper))
+        square = float(u @ self.objective.penalty.maximizer(u))
         best = float((self.margin * self.upper).sum()) / square if square > 0 else 1.0
         share: float = min(np.sqrt(best), 0.5)
         return share * self.upper, None
@@ -200,7 +217,17 @@ class _Problem:
         """Return what each pair lacks of the margin."""
         return self.margin - self.pairs.differences(scores)
 
-    def _weights(self, balance: Vector) -> Vector:
+    def space(self, weights: Vector) -> DotProducts | CenteredRows:
+        """Return how scores move with the slopes, by the weights that are free to."""
+        penalty = self.objective.penalty
+        if penalty.is_smooth:
+            return self.rows.centered if self.owns_weights else self.rows.dots
+        face = penalty.face(weights, weights)
+        is_free = (face.low < weights) & (weights < face.high)
+        gram = self.rows.weighted_gram(np.where(is_free, 1 / penalty.curvature(weights), 0.0))
+        return DotProducts(less_means(gram))
+
+    def _pull(self, balance: Vector) -> Vector:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
 
     def evaluate(self, slopes: Vector, weights: Vector | None) -> LinearEvaluation:
@@ -231,11 +258,11 @@ def at_slopes(
     rounding : float
         A bound of the length of what the sums of the balance have lost.
     weights : ndarray of shape (n_features,), optional
-        By default those of the slopes, ``X'D'b``.
+        By default those of the slopes, ``X'D'b`` where R is ``0.5 |w|^2``.
     """
     c = objective.c
     dual = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
-    weights = dual if weights is None else weights
+    weights = objective.penalty.maximizer(dual) if weights is None else weights
     scores = objective.X.dot(weights, objective.n_threads)
     at, offset = objective.loss.evaluate(scores), offset / c
     loss = replace(
@@ -252,10 +279,10 @@ def at_slopes(
     return LinearEvaluation(objective, weights, scores, loss, slope)
 
 
-def _direction(problem: _Problem, point: _Point, at: LinearEvaluation) -> _Direction | None:
+def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way."""
     mean = point.complementarity
-    system = _System.of(problem, point, at) if mean > 0 else None
+    system = _System.of(problem, point, current) if mean > 0 else None
     if system is None:
         return None
     low, high = point.products
@@ -280,27 +307,29 @@ class _System:
     factor: ScaledCholesky
 
     @classmethod
-    def of(cls, problem: _Problem, point: _Point, at: LinearEvaluation) -> _System | None:
+    def of(cls, problem: _Problem, point: _Point, current: LinearEvaluation) -> _System | None:
         """Factorise; None where numbers are beyond floating point."""
-        rows, pairs = problem.rows, problem.pairs
-        if not rows.is_finite:
+        space, pairs = problem.space(current.weights), problem.pairs
+        if not space.is_finite:
             return None
         with np.errstate(divide="ignore", over="ignore"):
             ratio = point.low / point.slopes + point.high / point.room
-            weights = 1 / (ratio if rows.is_tall else np.maximum(ratio, 10 * rows.hair))
-        if rows.spanning is None:
+            weights = 1 / np.maximum(ratio, 10 * space.hair)
+        F = space.spanning
+        if F is None:
+            assert isinstance(space, DotProducts)
             matrix = pairs.laplacian(weights)
-            matrix += rows.inverse
+            matrix += space.inverse
         else:
-            matrix = rows.in_coordinates(pairs.sparse_laplacian(weights))
+            matrix = problem.rows.in_coordinates(pairs.sparse_laplacian(weights), F)
             diagonal = np.diag_indices_from(matrix)
             matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
         factor = ScaledCholesky.of(matrix)
         if factor is None:
             return None
-        residual = problem.lacking(at.scores) + point.low - point.high
-        behind = 0.0 if point.weights is None else -at.gradient
-        return cls(pairs, point, residual, weights, rows.spanning, behind, factor)
+        residual = problem.lacking(current.scores) + point.low - point.high
+        behind = 0.0 if point.weights is None else -current.gradient
+        return cls(pairs, point, residual, weights, F, behind, factor)
 
     def solve(self, low: Vector, high: Vector) -> _Direction:
         """Return the step that changes the products by these numbers, to first order."""

@@ -46,6 +46,9 @@ class Penalty(Protocol):
     def face(self, w: Vector, towards: Vector) -> Face:
         """Return where R is smooth around w, on the side of other weights at a kink."""
 
+    def maximizer(self, u: Vector) -> Vector:
+        """Return where ``u'w - R(w)`` is largest; infinite where it grows without end."""
+
     def rest(self, size: int) -> Vector:
         """Return the weights of least R."""
 
@@ -98,6 +101,10 @@ class SquaredNorm:
     def face(self, w: Vector, towards: Vector) -> Face:
         """Return all weights."""
         return Face(w, np.full_like(w, -np.inf), np.full_like(w, np.inf))
+
+    def maximizer(self, u: Vector) -> Vector:
+        """Return u."""
+        return u
 
     def rest(self, size: int) -> Vector:
         """Return zeros."""

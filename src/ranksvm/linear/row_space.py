@@ -21,7 +21,7 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,74 @@ class _Factor(NamedTuple):
     def empty(cls, n_samples: int) -> _Factor:
         nothing = np.zeros((n_samples, 0))
         return cls(nothing, nothing[:0], np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class DotProducts:
+    """The matrix ``G = Z Z'`` of dot products of rows that sum to zero, and what stands for it.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (n_samples, n_samples)
+    """
+
+    gram: Floats
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the dot products are within floating point."""
+        largest = float(self.gram.diagonal().max())
+        is_within = largest == 0 or _TINY < largest < 1 / _TINY
+        return bool(is_within and np.isfinite(self.gram).all())
+
+    @cached_property
+    def factor(self) -> _Factor:
+        """F; without columns where numbers are beyond floating point."""
+        return _factor(self.gram) if self.is_finite else _Factor.empty(len(self.gram))
+
+    @property
+    def spanning(self) -> Floats | None:
+        """F, where its columns are fewer than the rows but one, as rows that repeat make them."""
+        F = self.factor.F
+        return F if F.shape[1] < len(F) - 1 else None
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of G, a matrix of ones of about its size, and a hair more.
+
+        Gradients, whose elements add up to zero, do not see the ones, without which G is singular.
+        """
+        diagonal = self.gram.diagonal()
+        matrix = self.gram + float(diagonal.mean()) / len(diagonal)
+        matrix[np.diag_indices_from(matrix)] += self.hair
+        with one_blas_thread():
+            return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+    @property
+    def hair(self) -> float:
+        """What is next to nothing among the dot products."""
+        return RIDGE * float(self.gram.diagonal().max())
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredRows:
+    """The rows Z themselves, whose columns span the space where features are fewer.
+
+    Attributes
+    ----------
+    spanning : ndarray of shape (n_samples, n_features)
+        Z.
+    """
+
+    spanning: Floats
+    hair: ClassVar[float] = 0.0
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether the squares of the rows are within floating point."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            largest = float(np.einsum("ij,ij->i", self.spanning, self.spanning).max())
+        return bool(_TINY < largest < 1 / _TINY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +171,13 @@ class RowSpace:
         )
 
     @cached_property
-    def _gram(self) -> Floats:
-        return gram_matrix(self.X, self.n_threads)
+    def dots(self) -> DotProducts:
+        """The dot products of all rows."""
+        return DotProducts(gram_matrix(self.X, self.n_threads))
 
-    @cached_property
+    @property
     def _factor(self) -> _Factor:
-        return _factor(self._gram) if self.is_finite else _Factor.empty(self.X.shape[0])
+        return self.dots.factor
 
     def weighted_gram(self, weights: Vector) -> Floats:
         """Return ``X diag(weights) X'``, of the columns whose weights are positive."""
@@ -120,47 +189,21 @@ class RowSpace:
         return np.asarray(Z @ Z.T, dtype=np.float64)
 
     @property
-    def is_finite(self) -> bool:
-        """Whether the dot products are within floating point."""
-        return bool(_TINY < self._largest < 1 / _TINY)
-
-    @cached_property
-    def _largest(self) -> float:
-        """The largest square of a row of Z; NaN if there are dot products beyond floating point."""
-        if self.is_tall:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return float(np.einsum("ij,ij->i", self._centered, self._centered).max())
-        return float(self._gram.diagonal().max()) if np.isfinite(self._gram).all() else np.nan
-
-    @property
     def is_tall(self) -> bool:
         """Whether features are fewer than rows, so that Z spans its rows as it is."""
         n, d = self.X.shape
         return d < n - 1
 
     @cached_property
-    def _centered(self) -> Floats:
-        """Z."""
+    def centered(self) -> CenteredRows:
+        """The rows less their mean."""
         n, d = self.X.shape
         shift, _ = self.X.standardization(self.n_threads)
         Z = self.X.gather((0, n, None), (0, d), shift, np.ones(d), np.float64)
-        return np.asarray(Z, dtype=np.float64)
+        return CenteredRows(np.asarray(Z, dtype=np.float64))
 
-    @property
-    def spanning(self) -> Floats | None:
-        """A factor of ``Z Z'`` with fewer columns than rows but one, if there is one.
-
-        That is Z itself where features are fewer, and F where rows repeat.
-        """
-        if self.is_tall:
-            return self._centered
-        F = self._factor.F
-        return F if F.shape[1] < len(F) - 1 else None
-
-    def in_coordinates(self, matrix: csr_matrix) -> Floats:
-        """Return ``F'M F`` for a matrix M of shape (n_samples, n_samples) and `spanning` F."""
-        F = self.spanning
-        assert F is not None
+    def in_coordinates(self, matrix: csr_matrix, F: Floats) -> Floats:
+        """Return ``F'M F`` for matrices M of shape (n_samples, n_samples) and F of as many rows."""
 
         def product(rows: tuple[int, int]) -> Floats:
             block = slice(*rows)
@@ -171,24 +214,6 @@ class RowSpace:
             for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
                 total += part
         return total
-
-    @cached_property
-    def inverse(self) -> Floats:
-        """The inverse of ``Z Z'``, a matrix of ones of about its size, and a hair more.
-
-        Gradients, whose elements add up to zero, do not see the ones, without which ``Z Z'`` is
-        singular.
-        """
-        diagonal = self._gram.diagonal()
-        matrix = self._gram + float(diagonal.mean()) / len(diagonal)
-        matrix[np.diag_indices_from(matrix)] += self.hair
-        with one_blas_thread():
-            return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-    @property
-    def hair(self) -> float:
-        """What is next to nothing among the dot products."""
-        return RIDGE * self._largest
 
     @property
     def rank(self) -> int:

@@ -71,14 +71,25 @@ def proximal_row_space(
     assert isinstance(objective, LinearObjective)
     progress = progress or Progress()
     progress.begin("proximal_row_space", objective)
-    loss = objective.loss
-    if isinstance(loss, SmoothedHinge) and not progress.history:
+    loss, begins = objective.loss, not progress.history
+    if isinstance(loss, SmoothedHinge) and _suits_interior_point(objective):
+        start = objective.penalty.nearest(w0)
+        result = interior_point(objective, start, progress, max_steps=2 * INTERIOR_STEPS)
+        if result.status is not Status.STALLED:
+            return result
+    if isinstance(loss, SmoothedHinge) and begins:
         squared = objective.with_loss(SquaredHinge(loss.pairs, loss.margin))
         w0 = proximal_newton(squared, w0, Progress(NEAR_SQUARED)).weights
     result = proximal_newton(objective, w0, progress, name="proximal_row_space")
     if result.status is Status.STALLED:
         return proximal_products(objective, result.weights, progress)
     return result
+
+
+def _suits_interior_point(objective: LinearObjective) -> bool:
+    """Say whether pairs may be listed, and slopes of pairs tell all weights."""
+    charged = objective.penalty.curvature(np.zeros(objective.size)).all()
+    return bool(charged) and may_be_listed(objective.loss.pairs)
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
