@@ -30,7 +30,7 @@ from .protocols import Face, Separable
 
 Vector = NDArray[np.float64]
 
-MOST_ROUNDS, MOST_STEPS = 30, 100
+MOST_ROUNDS, MOST_STEPS, HALVINGS = 30, 100, 12
 TINY = 1e-200  # steps are finite where nothing curves
 ENOUGH = 1e-16  # of what the first step foresees to gain
 
@@ -184,10 +184,15 @@ class SeparableQuadratic:
 
     @staticmethod
     def _as_far(x: Vector, y: Vector, face: Face) -> list[Vector]:
-        """Return y with each coordinate taken to its end, and where the first comes to its end."""
+        """Return where the way to y leads if each coordinate stops at its end.
+
+        To y, half of the way and so on, down to where the first comes to its end: of many that
+        would, one at a time takes as many steps.
+        """
         p = y - x
         end = np.where(p > 0, face.high, face.low)
         room = np.divide(end - x, p, out=np.full_like(p, np.inf), where=p != 0)
-        share = min(1.0, float(room.min(initial=np.inf)))
-        first = np.where(room <= share, end, x + share * p)
-        return [np.clip(there, face.low, face.high) for there in (y, first)]
+        first = min(1.0, float(room.min(initial=np.inf)))
+        shares = [0.5**k for k in range(HALVINGS) if 0.5**k > first] + [first]
+        ways = (np.where(room <= share, end, x + share * p) for share in shares)
+        return [np.clip(there, face.low, face.high) for there in ways]
