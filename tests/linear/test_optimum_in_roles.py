@@ -10,7 +10,6 @@ from cases import make_problem, optimum
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.row_space import RowSpace
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import Problem, weighted_pairs
 from ranksvm.names import LOSSES
@@ -33,7 +32,7 @@ def minimize(X, y, qid, parameters, **weights):
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
     matrix = DesignMatrix.from_array(X)
     choice = choose_solver(matrix, preferences, parameters, False)
-    rows = RowSpace.of(matrix) if choice.in_row_space else None
+    rows = choice.rows(matrix, 1)
     problem = Problem(LinearObjective(matrix, loss, c, rows=rows), n_pairs, choice)
     return problem.minimize(parameters), n_pairs
 

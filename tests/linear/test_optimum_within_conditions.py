@@ -216,6 +216,24 @@ def test_interior_points_take_few_steps_where_rows_are_few(asked, C):
 
 
 @every_loss
+@pytest.mark.parametrize("C", [1.0, 1e3])
+@pytest.mark.parametrize(
+    "asked",
+    [Conditions(lower=0.0), Conditions(l1_ratio=0.5), Conditions(lower=-0.01, upper=0.02)],
+    ids=["signs", "elastic net", "tight"],
+)
+def test_newton_steps_do_not_go_in_circles_where_rows_are_few(loss, asked, C):
+    """By way of the dual; what that leaves, where most weights are at bounds, by the Hessian."""
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(60, 180)), rng.integers(0, 4, 60)
+    parameters = Parameters(C=C, loss=loss, solver="newton", conditions=asked, n_threads=1)
+    fit = train(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
+    assert fit.result.dual_gap <= parameters.tol
+    assert {line.solver for line in fit.result.history} == {"proximal_newton"}
+    assert len(fit.result.history) <= 60
+
+
+@every_loss
 @every_kind
 def test_given_pairs(loss, kind):
     rng = np.random.default_rng(5)

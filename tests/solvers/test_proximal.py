@@ -113,7 +113,7 @@ def test_few_rows_have_the_optimum_of_products(name, loss):
         fit(X, y, qid, CONDITIONS[name], solver=solver, loss=loss, C=10.0, tol=1e-6).result
         for solver in ("auto", "trust_region")
     )
-    assert few.solver == "proximal_row_space"
+    assert set(few.solver.split(", ")) <= {"interior_point", "proximal_row_space"}
     assert few.value * (1 - few.dual_gap) <= products.value
     assert few.value <= products.value * (1 + 1e-6)
 

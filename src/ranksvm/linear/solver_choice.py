@@ -42,7 +42,7 @@ from .samples import rows_in_long_queries
 
 Vector = NDArray[np.float64]
 
-MOST_FEATURES = 8192
+MOST_FEATURES, SMALL_HESSIAN = 8192, 2048
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
@@ -65,8 +65,7 @@ def proximal_row_space(
     """Minimise an objective with kinks or bounds that knows its row space.
 
     With few rows, a step leaves hardly a pair on the smoothed part of a hinge loss. So that begins
-    near the optimum of the squared one. What a dual leaves, as where hardly anything is charged,
-    products do.
+    near the optimum of the squared one.
     """
     assert isinstance(objective, LinearObjective)
     progress = progress or Progress()
@@ -80,10 +79,30 @@ def proximal_row_space(
     if isinstance(loss, SmoothedHinge) and begins:
         squared = objective.with_loss(SquaredHinge(loss.pairs, loss.margin))
         w0 = proximal_newton(squared, w0, Progress(NEAR_SQUARED)).weights
-    result = proximal_newton(objective, w0, progress, name="proximal_row_space")
-    if result.status is Status.STALLED:
-        return proximal_products(objective, result.weights, progress)
-    return result
+    return _by_dual(objective, w0, progress, "proximal_row_space")
+
+
+def _proximal_newton(
+    objective: Objective, w0: Vector, progress: Progress | None = None
+) -> SolverResult:
+    """Minimise an objective with kinks or bounds by the Hessian, or by way of the dual first."""
+    assert isinstance(objective, LinearObjective)
+    if objective.rows is None:
+        return proximal_newton(objective, w0, progress)
+    return _by_dual(objective, w0, progress or Progress(), "proximal_newton")
+
+
+def _by_dual(objective: LinearObjective, w0: Vector, progress: Progress, name: str) -> SolverResult:
+    """Minimise by way of the dual of models.
+
+    What that leaves, as where hardly anything is charged, a small Hessian does, or else products.
+    """
+    result = proximal_newton(objective, w0, progress, name=name)
+    if result.status is not Status.STALLED:
+        return result
+    if objective.size <= SMALL_HESSIAN:
+        return proximal_newton(replace(objective, rows=None), result.weights, progress)
+    return proximal_products(objective, result.weights, progress)
 
 
 def _suits_interior_point(objective: LinearObjective) -> bool:
@@ -140,7 +159,7 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
 
 
 PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
-    "newton": proximal_newton,
+    "newton": _proximal_newton,
     "row_space": proximal_row_space,
     "trust_region": proximal_products,
 }
@@ -171,10 +190,14 @@ class SolverChoice:
     samples: bool = False
     is_proximal: bool = False
 
-    @property
-    def in_row_space(self) -> bool:
-        """Whether the objective has to know its row space."""
-        return self.name == "row_space"
+    def rows(self, X: Matrix, n_threads: int) -> RowSpace | None:
+        """Return the row space, where the objective is to know it.
+
+        Within conditions, Newton steps go by the dual where rows are few: active sets of features
+        that are more than rows change by one weight at a time.
+        """
+        by_dual = self.is_proximal and self.name == "newton" and RowSpace.suits_columns(X)
+        return RowSpace.of(X, n_threads) if self.name == "row_space" or by_dual else None
 
     def minimize(
         self,

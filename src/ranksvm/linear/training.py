@@ -19,7 +19,6 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .row_space import RowSpace
 from .samples import draw_sample
 from .scales import advice_on_scales, with_advice
 from .solver_choice import SolverChoice, choose_solver, sample_size
@@ -174,7 +173,7 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     n_sampled = sample_size(X, preferences) if parameters.solver == "auto" else 0
     sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
     choice = choose_solver(X, preferences, parameters, sample is not None)
-    rows = RowSpace.of(X, n_threads) if choice.in_row_space else None
+    rows = choice.rows(X, n_threads)
     penalty = parameters.conditions.penalty(X.columns)
     objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)
     return Problem(objective, n_pairs, choice)
