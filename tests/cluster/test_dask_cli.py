@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from cli.in_process import completed
+from ranksvm.cli import cluster as cli_cluster
 from ranksvm.dask import ClusterError
 
 RNG = np.random.default_rng(2)
@@ -92,6 +93,7 @@ MISTAKES = {
 @pytest.mark.parametrize("case", MISTAKES)
 def test_wrong_arguments_are_2(parts, monkeypatch, case):
     monkeypatch.chdir(parts)
+    monkeypatch.setattr(cli_cluster, "SECONDS_TO_ANSWER", 0.2)
     address, options, message = MISTAKES[case]
     result = train(parts, address, *options)
     assert result.returncode == 2

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+SECONDS_TO_ANSWER = 10.0  # of a scheduler
 _LOCAL = "local:"
 # Ctrl-C, which a terminal sends to all processes, is for the driver, which ends its workers.
 _UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
@@ -123,7 +124,7 @@ def _connected(address: str) -> Any:
 
     connect: Any = distributed.Client
     try:
-        return connect(address, timeout=10)
+        return connect(address, timeout=SECONDS_TO_ANSWER)
     except (OSError, ValueError) as error:
         why = str(error)
     # What could not connect closes itself, and would wait for itself while another client starts.
