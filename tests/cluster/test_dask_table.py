@@ -63,7 +63,9 @@ NONE = {
 }
 NO_PARAMETERS = {
     "``device``, ``n_threads``, ``n_rounds``": DaskRankSVM,
-    "``param_grid``, ``scoring``, ``one_standard_error``, ``refit``, ``n_jobs``": DaskRankSVMCV,
+    (
+        "``param_grid``, ``scoring``, ``one_standard_error``, ``average``, ``refit``, ``n_jobs``"
+    ): DaskRankSVMCV,
 }
 ELSEWHERE = {
     "``sample_weight``, ``query_weight``",
