@@ -110,9 +110,10 @@ def add_command(commands: Any) -> None:
 def _cv(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
+    from ..jobs.averaging import train_mean
     from ..jobs.features import PreparedRows
     from ..jobs.rows import naming_lack_of_pairs
-    from ..jobs.training import summary, train_mean, warn_unless_converged
+    from ..jobs.training import summary, warn_unless_converged
     from .contests import tell
 
     if args.no_average and not args.auto:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from ..models import KernelModel, LinearModel, Model
 from ..models.scaling import multiplied
 from ..pairs.given import AnyPreferences
 from ..progress import rate
-from ..selection.averaging import described, least_certain, mean_of, of_mean, train_members
-from ..selection.contest import Contest
 from ..solvers import Callback
 from ..threads import resolve_threads
 from .features import PreparedRows
@@ -99,7 +97,7 @@ def train_on_rows(
     require_unchanged(rows)
     warn_unless_converged(fit.shortfall)
     described = {**parameters.described(feature_names(rows)), **prepared.parameters}
-    training = _training_of(fit, rows)
+    training = training_of(fit, rows)
     if isinstance(model, LinearModel) and parameters.conditions.have_bounds:
         training["n_at_bounds"] = parameters.conditions.n_at_bounds(model.weights)
     return fit, replace(
@@ -149,37 +147,7 @@ def _train_kernel(
     return fit, KernelModel(kernel, X[fit.support], fit.dual_coef, factors)
 
 
-def train_mean(rows: FileRows, contest: Contest, places: Sequence[int]) -> tuple[Fit, LinearModel]:
-    """Train the mean of candidates on the rows of a file.
-
-    Parameters
-    ----------
-    rows : FileRows
-    contest : Contest
-        On these rows.
-    places : sequence of int
-        The best first.
-
-    Returns
-    -------
-    fit : Fit
-        That with the largest gap.
-    model : LinearModel
-    """
-    with naming_lack_of_pairs(rows):
-        members = train_members(contest, places)
-    require_unchanged(rows)
-    for one in members:
-        warn_unless_converged(one.fit.shortfall)
-    best, fit = members[0], least_certain(members).fit
-    maps, weights = mean_of(members)
-    settings = {name: value for name, value in best.params.items() if value is not None}
-    parameters = {**settings, **best.parameters.described(feature_names(rows))}
-    training = of_mean(_training_of(fit, rows), described(members))
-    return fit, LinearModel(weights, rows.feature_names, parameters, training, maps)
-
-
-def _training_of(fit: Fit, rows: FileRows) -> dict[str, Any]:
+def training_of(fit: Fit, rows: FileRows) -> dict[str, Any]:
     """Return what there is to know about a training."""
     result = fit.result
     return {

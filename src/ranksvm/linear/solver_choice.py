@@ -42,7 +42,7 @@ from .samples import rows_in_long_queries
 
 Vector = NDArray[np.float64]
 
-MOST_FEATURES, SMALL_HESSIAN = 8192, 2048
+MOST_FEATURES, SMALL_HESSIAN, TINY_HESSIAN = 8192, 2048, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
@@ -193,10 +193,11 @@ class SolverChoice:
     def rows(self, X: Matrix, n_threads: int) -> RowSpace | None:
         """Return the row space, where the objective is to know it.
 
-        Within conditions, Newton steps go by the dual where rows are few: active sets of features
-        that are more than rows change by one weight at a time.
+        Within conditions, Newton steps go by the dual where rows are few: active sets of many
+        features that are more than rows change by one weight at a time.
         """
         by_dual = self.is_proximal and self.name == "newton" and RowSpace.suits_columns(X)
+        by_dual = by_dual and X.shape[1] > TINY_HESSIAN
         return RowSpace.of(X, n_threads) if self.name == "row_space" or by_dual else None
 
     def minimize(
