@@ -29,12 +29,21 @@ def status_of(run: Callable[[argparse.Namespace], object], args: argparse.Namesp
         # The reader has gone; nothing more can reach it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except KeyboardInterrupt:
-        sys.stderr.write("ranksvm: interrupted\n")
-        return INTERRUPTED
-    except Exception as error:
-        return _tell(error, getattr(args, "debug", False))
+    except BaseException as error:
+        if _comes_of_interruption(error):
+            sys.stderr.write("ranksvm: interrupted\n")
+            return INTERRUPTED
+        if isinstance(error, Exception):
+            return _tell(error, getattr(args, "debug", False))
+        raise
     return UNCONVERGED if short and not getattr(args, "allow_unconverged", False) else DONE
+
+
+def _comes_of_interruption(error: BaseException | None) -> bool:
+    """Say whether it is one, or what failed while something was closed because of one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _count_shortfalls(run: Callable[[Any], object], args: argparse.Namespace) -> int:
