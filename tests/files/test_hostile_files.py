@@ -357,6 +357,17 @@ def test_anything_at_all(tmp_path_factory, kind, content):
     check_outcome(kind, content, tmp_path_factory.getbasetemp())
 
 
+def test_parquet_with_another_number_of_rows_than_it_has(seeds):
+    """Which 6 stands for: 3 become -3."""
+    content, faults = seeds["parquet"][0], []
+    for place in (k for k, byte in enumerate(content) if byte == 6):
+        try:
+            reader_of("parquet")(content[:place] + b"\x05" + content[place + 1 :])
+        except DataError as error:
+            faults.append(str(error))
+    assert any("it has -3 rows by its metadata, and 3" in fault for fault in faults)
+
+
 def test_the_fuzzer_reads_every_kind(tmp_path):
     command = [sys.executable, Path(__file__).parent / "fuzz_files.py", "3", "--folder", tmp_path]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()

@@ -140,7 +140,13 @@ class _Parquet(Table):
         self.columns, self.types = schema.names, schema.types
 
     def whole(self, wanted: Mapping[int, Any], threads: bool) -> tuple[int, Iterator[Any]]:
-        n_rows = self._file.metadata.num_rows
+        metadata = self._file.metadata
+        n_rows = sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
+        if n_rows != metadata.num_rows:
+            raise DataError(
+                f"{self.name} is damaged: it has {metadata.num_rows:,} rows by its metadata, and "
+                f"{n_rows:,} by those of its groups of rows"
+            )
         return n_rows, self._batches(wanted, threads, _TOGETHER)
 
     def batches(self, wanted: Mapping[int, Any], threads: bool) -> Iterator[Any]:
