@@ -13,7 +13,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
 .PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
   coverage wheel check-files \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
-  bench-survival bench-docs bench-revisions bench-gpu
+  bench-survival bench-docs bench-revisions bench-shapes bench-gpu
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -175,10 +175,12 @@ test-bench: $(READY_TEST) $(VENV)/.ready-bench
 bench-gpu: $(READY)
 	@$(BIN)/python -m benchmarks.gpu $(ARGS)
 
-# The hot paths of the revision BASE against those of the last commit.
-bench-revisions: $(READY)
-	@test -n "$(BASE)" || { echo "name the revision to compare with: make bench-revisions BASE=..."; exit 1; }
-	@$(BIN)/python -m benchmarks.revisions $(BASE) $(HEAD)
+# The revision BASE against the last commit: hot paths by themselves, and fits of whole shapes of data.
+bench-revisions: SCRIPT := revisions
+bench-shapes: SCRIPT := shapes
+bench-revisions bench-shapes: $(READY)
+	@test -n "$(BASE)" || { echo "name the revision to compare with: make $@ BASE=..."; exit 1; }
+	@$(BIN)/python -m benchmarks.$(SCRIPT) $(BASE) $(HEAD) $(ARGS)
 
 $(READY): $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \

@@ -95,9 +95,14 @@ def measure_round(number: int, base: Path, head: Path, only: str = "") -> list[d
 
 def measure(package: Path, only: str = "") -> dict[str, Any]:
     """Run `micro.py` with the ranksvm in this folder."""
+    return run_with(package, "benchmarks.micro", "--only", only)
+
+
+def run_with(package: Path, module: str, *arguments: str) -> dict[str, Any]:
+    """Run a module of the current checkout with the ranksvm in this folder, and read its JSON."""
     # Without site (-S), the editable installation in this environment does not get in first.
     folders = [str(package), *{sysconfig.get_path(name) for name in ("purelib", "platlib")}]
-    command = [sys.executable, "-S", "-m", "benchmarks.micro", "--only", only]
+    command = [sys.executable, "-S", "-m", module, *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
     result: dict[str, Any] = json.loads(done.stdout)

@@ -1,10 +1,15 @@
 """What the comparison of revisions makes of its measurements."""
 
+from functools import partial
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 
-from benchmarks import micro, revisions
+from benchmarks import micro, revisions, shape_fit, shapes
+from benchmarks.datasets.solver_shapes import make_few_rows
 from benchmarks.revisions import Comparison, compare, measure_round, standard_error
+from benchmarks.shape_fit import Shape
 
 
 def make_round(base, head, again, lacking=((), (), ())):
@@ -123,3 +128,32 @@ def test_names_of_hot_paths_differ():
 
 def test_a_comparison_without_reason_has_a_ratio():
     assert Comparison("a", 1.0, 1.0, 1.0, 0.01).row[3:] == ("1.000", "1.0%", "")
+
+
+def run_apart(shape, limit):
+    with get_context("fork").Pool(1) as pool:  # it limits its process
+        return pool.apply(shape_fit.measure, (shape, 1, limit))
+
+
+def test_a_fit_of_a_shape_tells_its_gap_or_why_there_is_none():
+    few_rows = partial(make_few_rows, 30, 50)
+    done = run_apart(Shape(few_rows, {"tol": 1e-4}), 60.0)
+    assert done["why"] == ""
+    assert 0 <= done["gap"] <= 1e-4
+    assert done["seconds"] > 0
+    hard = {"loss": "hinge", "C": 1e3, "solver": "bundle", "tol": 1e-12, "max_iter": 1_000_000}
+    large = partial(make_few_rows, 400, 500)
+    assert run_apart(Shape(large, hard), 0.01) == {"why": shape_fit.UNFINISHED}
+    assert run_apart(Shape(no_data), 1.0) == {"why": shape_fit.ABSENT}
+
+
+def no_data():
+    return None
+
+
+def test_rows_of_shapes_have_a_ratio_where_both_fits_end():
+    before, after = ({"seconds": s, "gap": 1e-4, "why": ""} for s in (3.0, 1.5))
+    assert shapes.row("few rows", 2, before, after)[2:] == (3.0, "1e-04", 1.5, "1e-04", 0.5)
+    unfinished = {"seconds": np.nan, "why": shape_fit.UNFINISHED}
+    line = shapes.row("few rows", 1, unfinished, after)
+    assert line[2:] == ("", shape_fit.UNFINISHED, 1.5, "1e-04", "")
