@@ -306,32 +306,29 @@ class AtWeights:
             objective.last_hessian.keep(scaled, scale, objective.c)
         return scaled, scale
 
-    def newton_system(
-        self, gradient: Vector, dtype: type[np.floating] = np.float64
-    ) -> NewtonSystem:
-        """Form the equations of a Newton step, for standardised features or in row space."""
-        objective = self.objective
-        if objective.rows is not None:
+    def newton_system(self, dtype: type[np.floating] = np.float64) -> NewtonSystem:
+        """Form the equations of Newton steps, for standardised features or in row space."""
+        rows = self.objective.rows
+        if rows is not None:
             loss = self._smooth_loss
-            return self._scaled_system(
-                gradient, *objective.rows.scaled_hessian(loss, objective.c, dtype)
-            )
-        return self._scaled_system(gradient, *self.scaled_hessian(dtype))
+            return self._scaled_system(*rows.scaled_hessian(loss, self.objective.c, dtype))
+        return self._scaled_system(*self.scaled_hessian(dtype))
 
-    def last_system(self, gradient: Vector) -> NewtonSystem | None:
+    def last_system(self) -> NewtonSystem | None:
         """Return the same by the Hessian of the loss that was formed last; None if none is kept."""
         objective = self.objective
         last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
-        return None if last is None else self._scaled_system(gradient, *self._with_penalty(*last))
+        return None if last is None else self._scaled_system(*self._with_penalty(*last))
 
-    def _scaled_system(
-        self, gradient: Vector, hessian: NDArray[np.float64], scale: Vector
-    ) -> NewtonSystem:
+    def _scaled_system(self, hessian: NDArray[np.float64], scale: Vector) -> NewtonSystem:
         rows = self.objective.rows
         if rows is None:
-            return NewtonSystem(hessian, scale * gradient, lambda y: scale * y)
-        projected = scale * rows.from_weights(gradient)
-        return NewtonSystem(hessian, projected, lambda y: rows.to_weights(scale * y))
+            return NewtonSystem(hessian, lambda g: scale * g, lambda y: scale * y)
+        return NewtonSystem(
+            hessian,
+            lambda g: scale * rows.from_weights(g),
+            lambda y: rows.to_weights(scale * y),
+        )
 
 
 def _unscaled(hessian: NDArray[np.float64], scale: Vector) -> NDArray[np.float64]:

@@ -169,8 +169,9 @@ class _End:
         assert isinstance(pairs, CorePairs)
         rows = pairs.groups.rows(*run)
         X = self.X.rows(rows)
-        image = X.dot(self.p, 1)
-        scores = self.scores[rows] + image
+        start = self.scores[rows]
+        image = X.dot(self.p, 1) if self.p.any() else np.zeros_like(start)
+        scores = start + image
         if not np.isfinite(scores).all():
             raise OverflowError("scores must be finite")
         loss = replace(self.loss, pairs=pairs.part(*run)).evaluate(scores)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +17,8 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
-ORDER = 1.5  # of convergence near the optimum, where it is 2, to be on the safe side
-FALL_NEARBY = 0.1  # of the distance, as if by a step before, where a problem nearby was solved
+SAFE = 4.0  # times what is foreseen of the distance
+WIDE = 64  # features, from which on a Hessian costs more than another step does
 
 
 def newton(
@@ -32,8 +35,9 @@ def newton(
     4. search along the step; a trial costs a sweep over the scores, no pass over X.
 
     The pass over X that the search begins with may bring gradient and Hessian at the full step,
-    too, so that such a step takes one pass in all. Where the next gap is foreseen to be small
-    enough, since the last step brought it down by so much, no Hessian is asked for.
+    too, so that such a step takes one pass in all. No Hessian is asked for where steps by the last
+    one are foreseen to reach the end from there (:eq:`last-hessian`); these go on as long as they
+    serve. So do those by the Hessian of a problem nearby, if one is kept.
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
@@ -53,45 +57,120 @@ def newton(
     """
     progress = progress or Progress()
     progress.begin(name, objective)
-    continuation = Continuation(foresees=True)
-    dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
-    current = continuation.start(objective.resumed().evaluate(w0, dtype), progress.lower_bound)
-    status = progress.record(current, 0.0)
-    fall = 1.0  # of the distance, in the last step
-    if status is None:
-        there, status = _by_last_hessian(current, progress)
-        current, fall = there, fall if there is current else FALL_NEARBY
-        del there
-    trial: Trial[Evaluation] | None = None
-    while status is None:
-        refined = continuation.refine(current, progress.target, trial)
-        direction = None
-        if refined is not current and trial is not None:
-            direction = newton_step(current.foreseen(continuation.ratio), dtype)
-            progress.n_products += 1
-        current = refined
-        del refined  # which has scores for all rows
-        before = current.distance
-        foreseen = direction is not None and bool(direction @ current.gradient < 0)
-        if not foreseen:
-            direction = newton_step(current, dtype)
-            progress.n_products += 1
-        trial = None
+    return _Newton(objective.size, progress).minimize(objective, w0)
+
+
+class _Newton:
+    """A minimisation: which Hessian the next step comes from, and in which precision."""
+
+    def __init__(self, size: int, progress: Progress) -> None:
+        self._progress = progress
+        self._continuation = Continuation(foresees=True)
+        self._dtype: type[np.floating] = np.float32 if size >= 32 else np.float64
+        self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
+        self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
+        self._left = 1.0  # what the next step is foreseen to leave of the distance
+        self._trial: Trial[Evaluation] | None = None
+
+    def minimize(self, objective: Objective, w0: Vector) -> SolverResult:
+        """Step from w0 to where the gap is small enough."""
+        start = objective.resumed().evaluate(w0, self._dtype)
+        current = self._continuation.start(start, self._progress.lower_bound)
+        del start
+        status = self._progress.record(current, 0.0)
+        if status is None and not current.smoothing > 0:
+            self._matrix = NewtonMatrix.of(current.last_system())
+        while status is None:
+            current, direction, is_exact = self._direction(current)
+            current, status = self._step(current, direction, is_exact)
+        return self._progress.result(status)
+
+    def _direction(self, current: Evaluation) -> tuple[Evaluation, Vector | None, bool]:
+        """Return where to step from, the step, and whether it is by the Hessian there."""
+        refined = self._continuation.refine(current, self._progress.target, self._trial)
+        if refined is not current:
+            self._matrix, self._left = None, 1.0
+            if self._trial is not None:
+                foreseen = newton_step(current.foreseen(self._continuation.ratio), self._dtype)
+                self._progress.n_products += 1
+                if foreseen is not None and foreseen @ refined.gradient < 0:
+                    return refined, foreseen, False
+        is_exact = self._matrix is None
+        if is_exact:
+            self._matrix = NewtonMatrix.of(refined.newton_system(self._dtype))
+            self._progress.n_products += 1
+        step = None if self._matrix is None else self._matrix.step(refined.gradient)
+        return refined, step, is_exact
+
+    def _step(
+        self, before: Evaluation, direction: Vector | None, is_exact: bool
+    ) -> tuple[Evaluation, Status | None]:
+        """Search along the step; return where it ends, and a status if this is the end."""
+        self._trial = trial = None
         if direction is not None:
-            # Near the optimum the next step brings the distance down as the last one, squared.
-            goes_on = current.smoothing + before * fall**ORDER > progress.target
-            trial, n_trials = line_search(current.towards(direction, dtype if goes_on else None))
-            progress.n_evaluations += n_trials
-        if trial is not None:
-            current = trial.evaluation
-            fall = min(1.0, current.distance / before) if before > 0 else 1.0
-            status = progress.record(current, trial.step)
-        elif dtype is np.float64 and not foreseen:
-            status = Status.STALLED
-        little = trial is not None and trial.step > 0.5 and current.distance > 0.1 * before
-        if trial is None or (little and not foreseen):
-            dtype = np.float64
-    return progress.result(status)
+            dtype = self._asked_for(before, is_exact)
+            trial, n_trials = line_search(before.towards(direction, dtype))
+            self._progress.n_evaluations += n_trials
+        if trial is None:
+            return before, self._without_trial(is_exact)
+        self._trial, there = trial, trial.evaluation
+        fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
+        if dtype is not None or not is_gain(before, there):
+            self._matrix = None
+        if is_exact and trial.step > 0.5 and fall > 0.1:
+            self._dtype = np.float64
+        # A first step says how long the way was; those that go all along it, how the slope bends.
+        is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
+        self._left = min(fall, SAFE * fall**2) if is_square else fall
+        return there, self._progress.record(there, trial.step)
+
+    def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
+        """Return the precision of the Hessian at the end of a step; None if none is needed.
+
+        One that is nearly singular to its rounding serves no other step.
+        """
+        if self._matrix is None or self._matrix.least_pivot <= np.finfo(self._dtype).eps:
+            return self._dtype
+        left = self._left * min(1.0, SAFE * self._left) ** self._n_more if is_exact else 0.0
+        is_enough = before.smoothing + left * before.distance <= self._progress.target
+        return None if is_enough else self._dtype
+
+    def _without_trial(self, is_exact: bool) -> Status | None:
+        """Let the Hessian be formed, or more precisely; return a status if it has been."""
+        if is_exact and self._dtype is np.float64:
+            return Status.STALLED
+        if is_exact or self._matrix is None:
+            self._dtype = np.float64
+        self._matrix = None
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonMatrix:
+    """A Hessian that has been factorised, for steps from where it was formed or nearby."""
+
+    factor: ScaledCholesky
+    to_coordinates: Callable[[Vector], Vector]
+    to_weights: Callable[[Vector], Vector]
+
+    @classmethod
+    def of(cls, system: NewtonSystem | None) -> NewtonMatrix | None:
+        """Factorise; None if it is not positive definite in its precision."""
+        factor = None if system is None else ScaledCholesky.of(system.hessian)
+        if system is None or factor is None:
+            return None
+        return cls(factor, system.to_coordinates, system.to_weights)
+
+    @property
+    def least_pivot(self) -> float:
+        """How far the matrix, its diagonal scaled to one, is from one that is singular."""
+        return float(np.diag(self.factor.factor).min() ** 2)
+
+    def step(self, gradient: Vector) -> Vector | None:
+        """Return the step for a gradient; None if it does not lead down."""
+        slope = self.to_coordinates(gradient)
+        step = self.factor.solve(-slope)
+        return self.to_weights(step) if step @ slope < 0 else None
 
 
 def newton_step(
@@ -101,7 +180,8 @@ def newton_step(
 
     The Hessian is that of the evaluation, or of a `model` of it.
     """
-    return _solve((model or evaluation).newton_system(evaluation.gradient, dtype))
+    matrix = NewtonMatrix.of((model or evaluation).newton_system(dtype))
+    return None if matrix is None else matrix.step(evaluation.gradient)
 
 
 def is_gain(before: Evaluation, there: Evaluation) -> bool:
@@ -110,30 +190,3 @@ def is_gain(before: Evaluation, there: Evaluation) -> bool:
         GAIN_OF_GAP * there.absolute_gap <= before.absolute_gap
         or GAIN_OF_SLOPE * there.distance <= before.distance
     )
-
-
-def _by_last_hessian(current: Evaluation, progress: Progress) -> tuple[Evaluation, Status | None]:
-    """Step by the Hessian of a problem nearby, if one is kept, as long as that serves."""
-    status, serves = None, True
-    while status is None and serves and not current.smoothing > 0:
-        system = current.last_system(current.gradient)
-        direction = None if system is None else _solve(system)
-        if direction is None:
-            break
-        trial, n_trials = line_search(current.towards(direction))
-        progress.n_evaluations += n_trials
-        if trial is None:
-            break
-        serves = is_gain(current, trial.evaluation)
-        current = trial.evaluation
-        status = progress.record(current, trial.step)
-    return current, status
-
-
-def _solve(system: NewtonSystem) -> Vector | None:
-    hessian, gradient, to_weights = system
-    factor = ScaledCholesky.of(hessian)
-    if factor is None:
-        return None
-    step = factor.solve(-gradient)
-    return to_weights(step) if step @ gradient < 0 else None

@@ -26,10 +26,10 @@ class Plane(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """Hessian ``B'HB`` and gradient ``B'r`` by coordinates y of the step ``B y``, and the map B."""
+    """Hessian ``B'HB`` by coordinates y of the step ``B y``, and the maps B' and B."""
 
     hessian: NDArray[np.float64]
-    gradient: Vector
+    to_coordinates: Callable[[Vector], Vector]
     to_weights: Callable[[Vector], Vector]
 
 
@@ -185,10 +185,10 @@ class Evaluation(Point, Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this, and a diagonal that conjugate gradients are to be preconditioned by."""
 
-    def newton_system(self, gradient: Vector, dtype: type[np.floating]) -> NewtonSystem:
-        """Return the equations of the Newton step for a gradient; `dtype` is precise enough."""
+    def newton_system(self, dtype: type[np.floating]) -> NewtonSystem:
+        """Return the equations of Newton steps; `dtype` is precise enough."""
 
-    def last_system(self, gradient: Vector) -> NewtonSystem | None:
+    def last_system(self) -> NewtonSystem | None:
         """Return the same by a Hessian that was formed for a problem nearby; None if none is."""
 
     def along(

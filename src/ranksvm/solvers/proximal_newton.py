@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .line_search import line_search
-from .newton import ORDER, is_gain
+from .newton import is_gain
 from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .quadratic_of_few_rows import QuadraticOfFewRows
 from .result import Progress, SolverResult, Status
@@ -17,6 +17,7 @@ Vector = NDArray[np.float64]
 
 DAMPING = 1e-12  # of the diagonal of the Hessian
 ACCURATE = 0.01  # a search
+ORDER = 1.5  # of convergence near the optimum, where it is 2, to be on the safe side
 FURTHER = 2.0  # bounds than those that hold at the optimum, so that they do not hold weights there
 
 
