@@ -11,7 +11,6 @@ from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
-from ..pairs.level_blocks import may_be_blocks
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.preferences import Preferences
 from ..solvers import (
@@ -32,8 +31,6 @@ from ..solvers import (
 )
 from ..solvers.automatic import SmoothSolver
 from .costs import Costs
-from .interior_blocks import interior_blocks
-from .interior_point import interior_point
 from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
@@ -72,6 +69,8 @@ def proximal_row_space(
     progress.begin("proximal_row_space", objective)
     loss, begins = objective.loss, not progress.history
     if isinstance(loss, SmoothedHinge) and _suits_interior_point(objective):
+        from .interior_point import interior_point  # only where pairs are few
+
         start = objective.penalty.nearest(w0)
         result = interior_point(objective, start, progress, max_steps=2 * INTERIOR_STEPS)
         if result.status is not Status.STALLED:
@@ -118,6 +117,8 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     progress = progress or Progress()
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and _suits_blocks(objective.X, loss.pairs.preferences):
+        from .interior_blocks import interior_blocks  # only for long documents
+
         result = interior_blocks(objective, w0, progress)
         if result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
@@ -125,6 +126,8 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
     if isinstance(loss, SmoothedHinge) and listed:
+        from .interior_point import interior_point  # likewise
+
         return interior_point(objective, w0, progress)
     result = newton(objective, w0, progress, name="row_space")
     if (
@@ -144,7 +147,11 @@ def _suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = 
     Rows have to be sparse, so that they have little in common.
     """
     n, d = X.shape
-    if n >= d or not may_be_blocks(preferences) or X.n_stored >= DENSE * n * d:
+    if n >= d or X.n_stored >= DENSE * n * d:
+        return False
+    from ..pairs.level_blocks import may_be_blocks  # only for few sparse rows
+
+    if not may_be_blocks(preferences):
         return False
     costs = costs or Costs.of(X, preferences)
     in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
