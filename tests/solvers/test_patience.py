@@ -1,6 +1,7 @@
 """When a solver gives up: what it promises is measured against the work of the other one."""
 
 from dataclasses import replace
+from math import exp, sqrt
 
 import numpy as np
 import pytest
@@ -12,17 +13,17 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, Progress
-from ranksvm.solvers.patience import FEWEST, FREE, Patience
+from ranksvm.solvers.patience import AT_MOST, FEWEST, FREE, Patience
 
 WORK = 100.0
 
 
-def make_progress(n, gap, factor, per_line=0, smoothings=None):
-    """A record of n lines, the last of which has this gap, each `factor` times that before."""
+def make_progress(n, gap, slope, per_line=0, smoothings=None):
+    """A record of n lines, whose gaps fall by the root of the work to that of the last."""
     line = Iteration(0, 1.0, gap, 1.0, 0, n, 2 * n, "bundle", 0.0)
+    gaps = [gap * exp(slope * (sqrt(n - 1) - sqrt(k))) for k in range(n)]
     lines = [
-        replace(line, iteration=k, n_products=per_line * k, dual_gap=gap / factor ** (n - 1 - k))
-        for k in range(n)
+        replace(line, iteration=k, n_products=per_line * k, dual_gap=gaps[k]) for k in range(n)
     ]
     smoothings = smoothings or [0.0] * n
     left = [max(line.dual_gap, h) for line, h in zip(lines, smoothings, strict=True)]
@@ -34,31 +35,38 @@ def goes_on(*args, work=WORK, **kwargs):
 
 
 def test_some_work_is_free():
-    assert goes_on(int(FREE * WORK) + 1, 1.0, 1.0)
-    assert not goes_on(int(FREE * WORK) + 2, 1.0, 1.0)
-    assert goes_on(FEWEST + 1, 1.0, 1.0, work=0.0)
-    assert not goes_on(FEWEST + 2, 1.0, 1.0, work=0.0)
+    assert goes_on(int(FREE * WORK) + 1, 1.0, 0.0)
+    assert not goes_on(int(FREE * WORK) + 2, 1.0, 0.0)
+    assert goes_on(FEWEST + 1, 1.0, 0.0, work=0.0)
+    assert not goes_on(FEWEST + 2, 1.0, 0.0, work=0.0)
 
 
 def test_products_are_work():
-    assert goes_on(16, 1.0, 1.0)
-    assert not goes_on(16, 1.0, 1.0, per_line=1)
+    assert goes_on(16, 1.0, 0.0)
+    assert not goes_on(16, 1.0, 0.0, per_line=1)
 
 
-@pytest.mark.parametrize("done", [20, 60, 120, 190])
-def test_the_end_must_be_no_farther_than_the_work_of_the_other(done):
-    left = min(WORK, 2 * WORK - done)
-    assert goes_on(done + 1, 1e-6 / 0.9 ** (left - 0.5), 0.9)
-    assert not goes_on(done + 1, 1e-6 / 0.9 ** (left + 0.5), 0.9)
+@pytest.mark.parametrize("done", [20, 60, 120, 170])
+@pytest.mark.parametrize("slope", [0.1, 1.0])
+def test_the_end_must_be_foreseen_within_so_much_of_the_work_of_the_other(done, slope):
+    def gap(end):
+        return 1e-6 * exp(slope * (sqrt(end) - sqrt(done)))
+
+    assert goes_on(done + 1, gap(AT_MOST * WORK - 0.5), slope)
+    assert not goes_on(done + 1, gap(AT_MOST * WORK + 0.5), slope)
+
+
+def test_no_promise_counts_after_so_much_of_the_work_of_the_other():
+    assert not goes_on(int(AT_MOST * WORK) + 2, 1.001e-6, 1.0)
 
 
 def test_a_gap_that_stands_still_or_grows_promises_nothing():
-    assert not goes_on(60, 1e-3, 1.0)
-    assert not goes_on(60, 1e-3, 1.1)
+    assert not goes_on(60, 1e-3, 0.0)
+    assert not goes_on(60, 1e-3, -1.0)
 
 
 def test_work_of_another_solver_before_does_not_count():
-    progress = make_progress(300, 1e-3, 0.9)
+    progress = make_progress(300, 1e-3, 5.0)
     assert not Patience(WORK)(progress)
     progress.first = 250
     assert Patience(WORK)(progress)
@@ -107,14 +115,14 @@ def retreating(n_before, n_after, factor, widest=64e-3):
 
 def test_what_is_left_is_the_smoothing_after_a_retreat():
     lost = 50
-    falls, stands = (retreating(lost, 30, factor) for factor in (0.9, 1.0))
-    assert goes_on(80, 1e-3, 1.0, smoothings=falls)
-    assert not goes_on(80, 1e-3, 1.0, smoothings=stands)
-    assert not goes_on(80, 1e-3, 1.0)
+    falls, stands = (retreating(lost, 18, factor) for factor in (0.8, 1.0))
+    assert goes_on(68, 1e-3, 0.0, smoothings=falls)
+    assert not goes_on(68, 1e-3, 0.0, smoothings=stands)
+    assert not goes_on(68, 1e-3, 0.0)
 
 
 def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
     few = int(FREE * WORK)
     for n, allowed in ((60, True), (int(WORK) + few, False)):
         smoothings = retreating(n - few, few, 1.0)
-        assert goes_on(n, 1e-3, 1.0, smoothings=smoothings) is allowed
+        assert goes_on(n, 1e-3, 0.0, smoothings=smoothings) is allowed

@@ -79,6 +79,7 @@ class ClusterCosts(Costs):
             SWEEP * (n - n_short) + SWEEP_SHORT * n_short,
             LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short,
             int(sizes[sizes * n_features > BLOCK].sum()),
+            n_short,
             n_partitions=n_partitions,
             has_shared=has_shared,
         )
@@ -116,6 +117,6 @@ class ClusterCosts(Costs):
         if self.has_shared:
             return np.inf
         smoothing = SMOOTHING * self.sweep if kinks else 0.0
-        in_partitions = (self._hessian + smoothing) / self.n_partitions
+        in_partitions = (self._hessian(kinks) + smoothing) / self.n_partitions
         sent = self._round(self.d**2)
         return n_steps * (in_partitions + FACTOR * self.d**3 + self.evaluation + sent)

@@ -19,11 +19,12 @@ from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 LARGE, FROM_DISK = 1 << 29, 8.0  # so many stored values may be more than memory holds
-SWEEP, SWEEP_SHORT = 70.0, 30.0  # of a row
+SWEEP, SWEEP_SHORT = 70.0, 13.0  # of a row
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
 HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
+SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoothing
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
@@ -55,6 +56,8 @@ class Costs:
         Value and gradient in score space, and a product there.
     n_walked : int
         Rows of queries too long for a block of an explicit Hessian.
+    n_short : int
+        Rows of queries so short that their pairs are gone through one by one.
     are_given : bool
         Whether pairs are multiplied one by one in an explicit Hessian.
     cubes : float
@@ -68,6 +71,7 @@ class Costs:
     sweep: float
     laplacian: float
     n_walked: int = 0
+    n_short: int = 0
     are_given: bool = False
     cubes: float = 0.0
 
@@ -91,7 +95,8 @@ class Costs:
         laplacian = LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short
         n_pairs = 0.5 * float(sizes @ sizes)
         cubes = float((sizes**3).sum())
-        return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, n_walked, cubes=cubes)
+        sums = sweep, laplacian
+        return cls(*X.shape, X.n_stored, n_pairs, *sums, n_walked, n_short, cubes=cubes)
 
     @property
     def is_dense(self) -> bool:
@@ -130,7 +135,8 @@ class Costs:
     def newton(self, n_steps: float, kinks: bool) -> float:
         """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
         smoothing = SMOOTHING * self.sweep if kinks else 0.0
-        return n_steps * (self._hessian + FACTOR * self.d**3 + self.evaluation + smoothing)
+        hessian = self._hessian(kinks) + FACTOR * self.d**3
+        return n_steps * (hessian + self.evaluation + smoothing)
 
     def row_space(self, n_steps: float) -> float:
         """Newton steps by the Hessian of the space of rows."""
@@ -152,8 +158,7 @@ class Costs:
         step = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes + products + self.evaluation
         return n_steps * step
 
-    @property
-    def _hessian(self) -> float:
+    def _hessian(self, kinks: bool) -> float:
         is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d
         if self.are_given and is_sparse:
             per_row = self.n_stored / max(self.n, 1)
@@ -161,7 +166,9 @@ class Costs:
         if self.are_given:
             return HESSIAN * self.n * self.d**2 + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if is_sparse:
-            return HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
+            of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
+            unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
+            return (1 - unused) * of_all
         walk = WALK * self.n_walked * self.d
         return HESSIAN * self.n * self.d**2 + walk
 

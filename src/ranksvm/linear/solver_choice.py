@@ -43,10 +43,11 @@ MOST_FEATURES, SMALL_HESSIAN, TINY_HESSIAN = 8192, 2048, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
-INTERIOR_STEPS, STEPS_IN_BLOCKS = 15, 20  # hardly more for a small tol
-FEW_PRODUCTS, FEW_PLANES = 40, 50
+# Hardly more for a small tol, within conditions maybe; and in blocks.
+INTERIOR_STEPS, MOST_STEPS, STEPS_IN_BLOCKS = 12, 30, 20
+FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
-LATE = 1.5  # with few rows, what products have reached shows late: their smoothing begins wide
+LATE = 1.5  # for the hinge with few rows, products show late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
@@ -72,7 +73,7 @@ def proximal_row_space(
         from .interior_point import interior_point  # only where pairs are few
 
         start = objective.penalty.nearest(w0)
-        result = interior_point(objective, start, progress, max_steps=2 * INTERIOR_STEPS)
+        result = interior_point(objective, start, progress, max_steps=MOST_STEPS)
         if result.status is not Status.STALLED:
             return result
     if isinstance(loss, SmoothedHinge) and begins:
@@ -302,7 +303,7 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where they cost no more than 40 products with the Hessian,
+    - at once for a smooth loss where they cost no more than 64 products with the Hessian,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -322,7 +323,7 @@ def choose_solver(
     direct, cost = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
-    n_products = cost / costs.product * (LATE if direct == "row_space" else 1)
+    n_products = cost / costs.product * (LATE if kinks and direct == "row_space" else 1)
     if direct == "trust_region":
         n_products = 0.0
     if not kinks:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 
 from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
+AT_MOST = 1.75  # of the other's work, in all
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
@@ -22,14 +23,17 @@ class Patience:
     show that it gets on. Its work counts iterations and products:
 
     - a small share of the work of the other is free,
-    - beyond it, what the gap, or the smoothing where that is larger, fell by over the last half of
-      the work must lead, if it goes on so, to the end within as much work as the other takes, and
-      before twice that in all,
+    - beyond it, what is left, which is the gap, or the smoothing where that is larger, has to lead
+      to the end before 1.75 times the work of the other in all, if its logarithm goes on to fall
+      with the square root of the work as it did over the last half,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
+    What planes have left falls ever more slowly: by the root, the end is foreseen about where it
+    comes, while a rate that lasted would promise it half as far away for as long as they go on.
+
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
-    and never more than about twice that of the better.
+    and where it promises too much, at most that and 1.75 times as much again.
 
     Parameters
     ----------
@@ -56,9 +60,11 @@ class Patience:
         wanted = progress.target
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
-        gain = log(left[before] / left[-1]) / (_work(lines[-1]) - _work(lines[before]))
-        to_come = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0)) / gain
-        return to_come <= min(self.work, 2 * self.work - done)
+        root = sqrt(since)
+        gain = log(left[before] / left[-1]) / (root - sqrt(_work(lines[before]) - begun))
+        to_gain = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0))
+        end = begun - _work(lines[0]) + (root + to_gain / gain) ** 2
+        return end <= AT_MOST * self.work
 
 
 def _last_rise(left: list[float]) -> int:
