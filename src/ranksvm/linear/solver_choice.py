@@ -124,12 +124,12 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         if result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
         return result
-    if w0.any() and objective.known is None:
-        w0 = objective.rows.projected(w0)
     if isinstance(loss, SmoothedHinge) and listed:
         from .interior_point import interior_point  # likewise
 
         return interior_point(objective, w0, progress)
+    if w0.any() and objective.known is None:
+        w0 = objective.rows.projected(w0)
     result = newton(objective, w0, progress, name="row_space")
     if (
         result.status is Status.STALLED
