@@ -22,6 +22,7 @@ using namespace nb::literals;
 
 void bind_given_pairs(nb::module_& m);
 void bind_top_pairs(nb::module_& m);
+void bind_interior_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_svmlight(nb::module_& m);
@@ -362,6 +363,7 @@ NB_MODULE(_core, m) {
         "End this process with a message where a mapped file has been cut off.");
   bind_given_pairs(m);
   bind_top_pairs(m);
+  bind_interior_pairs(m);
   bind_matrices(m);
   m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);

@@ -67,7 +67,8 @@ def test_equations_are_solved(dtype, seed):
             for block in query.blocks
             for better in (query.rows[block.better],)
         ]
-        laplacians.append(QueryLaplacian.of(query, own, 1.0, dtype))
+        degree = listed.degree(weights)[query.rows]
+        laplacians.append(QueryLaplacian.of(query, own, degree, 1.0, dtype))
     q, r = L @ rng.normal(size=len(y)), rng.normal(size=len(y))
     # Products of matrices look at numbers beside them, too, which may be anything.
     with np.errstate(invalid="ignore"), in_order(1) as ordered:
@@ -80,7 +81,7 @@ def test_equations_are_solved(dtype, seed):
     np.testing.assert_allclose(v, expected, atol=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("C", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 30.0, 1000.0])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_optimum_is_that_of_another_solver(C, seed):
     X, y, qid = text(seed)
@@ -150,7 +151,7 @@ def test_auto_takes_them_for_long_queries_of_sparse_rows():
 def test_products_go_on_where_they_come_to_a_stand(monkeypatch):
     X, y, qid = text(9)
     monkeypatch.setattr(solver_choice, "_suits_blocks", lambda *_: True)
-    monkeypatch.setattr(blocks, "LEAST_STEP", 0.5)
+    monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1, solver="row_space")
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X))
     result = make_problem(matrix, Preferences.from_labels(y, qid), parameters).minimize(parameters)

@@ -62,12 +62,14 @@ class QueryLaplacian:
 
     @classmethod
     def of(
-        cls, pairs: LevelBlocks, weights: Sequence[Floats], ridge: float, dtype: type[np.floating]
+        cls,
+        pairs: LevelBlocks,
+        weights: Sequence[Floats],
+        degree: Vector,
+        ridge: float,
+        dtype: type[np.floating],
     ) -> QueryLaplacian | None:
         """Factorise, in a precision if that does, else in double; None beyond that."""
-        degree = np.zeros(len(pairs.rows))
-        for block, of_pairs in zip(pairs.blocks, weights, strict=True):
-            block.add_degree(of_pairs, degree)
         lowest = ridge + degree[: pairs.n_lowest]
         precisions: list[type[np.floating]] = [dtype, np.float64]
         for precision in dict.fromkeys(precisions):
@@ -151,9 +153,9 @@ class BlockEquations:
         lifted, direction = np.zeros_like(v), np.zeros_like(v)
         energy = np.inf
         for _ in range(MOST_PRODUCTS):
-            # The preconditioned residual is L x for this x.
+            # The preconditioned residual is L x for this x, whose rounding the residual knows of.
             x = self._solved(residual / kappa)
-            preconditioned = self.product(x)
+            preconditioned = (residual - x) / kappa
             energy, previous = float(residual @ preconditioned), energy
             if not energy > enough:
                 break
@@ -181,4 +183,6 @@ class BlockEquations:
         return result
 
     def _image(self, v: Vector) -> Vector:
-        return self.X.dot(self.X.t_dot(v, self.n_threads), self.n_threads)
+        """Return ``K v`` for rows that have pairs."""
+        image = self.X.dot(self.X.t_dot(v, self.n_threads), self.n_threads)
+        return self._by_query(lambda _, part: part, image)

@@ -1,4 +1,4 @@
-"""Preference pairs of long queries as dense blocks: rows of a level with all those below."""
+"""Preference pairs of long queries as dense blocks: the rows of a level with all those below."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .given import AnyPreferences
 from .preferences import Preferences
 
@@ -15,12 +16,11 @@ Vector = NDArray[np.float64]
 Floats: TypeAlias = NDArray[np.float64]
 
 MOST_IN_BLOCKS = 1 << 23  # pairs, as if all rows of a query had different labels
-IN_CACHE = 1 << 14  # pairs of a block, of which some numbers each stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
 class LevelBlock:
-    """The pairs of some rows of a level with all rows of its query on lower levels.
+    """The pairs of the rows of a level with all rows of its query on lower levels.
 
     Attributes
     ----------
@@ -40,30 +40,24 @@ class LevelBlock:
         """How many better and worse rows there are."""
         return self.better.stop - self.better.start, self.n_worse
 
-    def differences(self, ahead: Vector, scores: Vector) -> Floats:
-        """Return ``ahead_i - scores_j`` of each pair, for vectors over the rows of the query."""
-        difference: Floats = ahead[self.better, np.newaxis] - scores[: self.n_worse]
-        return difference
-
-    def add_balance(self, values: Floats, balance: Vector) -> None:
-        """Add numbers of the pairs to those of better rows, and take them off those of worse."""
-        balance[self.better] += values @ np.ones(self.n_worse)
-        balance[: self.n_worse] -= np.ones(len(values)) @ values
-
-    def add_degree(self, values: Floats, degree: Vector) -> None:
-        """Add numbers of the pairs to those of both rows."""
-        degree[self.better] += values @ np.ones(self.n_worse)
-        degree[: self.n_worse] += np.ones(len(values)) @ values
+    def add_sums(self, balance: Vector, degree: Vector) -> None:
+        """Add up balance and degree of the weights of the pairs."""
+        weight = np.broadcast_to(self.weight, self.shape)
+        of_better, of_worse = weight.sum(axis=1), weight.sum(axis=0)
+        for sums, sign in ((balance, -1), (degree, 1)):
+            sums[self.better] += of_better
+            sums[: self.n_worse] += sign * of_worse
 
     def add_partners(self, values: Floats, v: Vector, sums: Vector) -> None:
         """Add to each row the sum of v over its partners, times the numbers of the pairs."""
-        sums[self.better] += values @ v[: self.n_worse]
-        sums[: self.n_worse] += v[self.better] @ values
+        of_better, of_worse = _core.tile_products(values, v[self.better], v[: self.n_worse])
+        sums[self.better] += of_better
+        sums[: self.n_worse] += of_worse
 
 
 @dataclass(frozen=True, eq=False)
 class LevelBlocks:
-    """The pairs of one query, in blocks.
+    """The pairs of one query, level by level.
 
     Attributes
     ----------
@@ -102,10 +96,8 @@ class LevelBlocks:
             if len(starts) and factor > 0:
                 ends = [*starts[1:].tolist(), len(rows)]
                 blocks = tuple(
-                    _block(preferences, rows, slice(first, min(first + height, end)), start, factor)
+                    _block(preferences, rows, slice(start, end), start, factor)
                     for start, end in zip(starts.tolist(), ends, strict=True)
-                    for height in (max(IN_CACHE // start, 1),)
-                    for first in range(start, end, height)
                 )
                 queries.append(cls(rows, int(starts[0]), blocks))
         return tuple(queries)
