@@ -64,6 +64,21 @@ def add_command(commands: Any) -> None:
         help="besides C, choose among features that are standardised or by quantiles, with and "
         "without --pair-weight ndcg and --features nystroem",
     )
+    _add_choosing(cv)
+    add_training(cv)
+    add_conditions(cv, several=True)
+    add_scale(cv)
+    add_kernel(cv)
+    add_device(cv)
+    add_pairs(cv)
+    add_survival(cv)
+    add_force(cv)
+    add_progress(cv)
+    add_common(cv)
+
+
+def _add_choosing(cv: argparse.ArgumentParser) -> None:
+    """Add how candidates are judged, by which of them is chosen, and where that is told."""
     cv.add_argument(
         "--folds",
         default="5",
@@ -95,16 +110,6 @@ def add_command(commands: Any) -> None:
     cv.add_argument(
         "--plot", type=Output, metavar="FILE", help="draw metric against C to a PNG, PDF or SVG"
     )
-    add_training(cv)
-    add_conditions(cv, several=True)
-    add_scale(cv)
-    add_kernel(cv)
-    add_device(cv)
-    add_pairs(cv)
-    add_survival(cv)
-    add_force(cv)
-    add_progress(cv)
-    add_common(cv)
 
 
 def _cv(args: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ EXAMPLES = {
     "ranksvm run": ("ranksvm run train.cfg",),
     "ranksvm cv": (
         "ranksvm cv train.csv --Cs 0.01,0.1,1,10",
+        "ranksvm cv train.csv model.json --auto --metric ndcg@10",
         "ranksvm cv train.csv model.json --metric ndcg@10 --one-standard-error --plot cv.png",
     ),
     "ranksvm path": (
