@@ -137,13 +137,30 @@ def objective_of(X, y, qid, Loss=SquaredHinge, c=0.1):
 
 
 @pytest.mark.parametrize("d", [5, 40])
-def test_a_step_of_newtons_method_takes_one_pass(d):
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_step_of_newtons_method_takes_one_pass(d, is_large, monkeypatch):
     X, y, qid = problem(2000, d)
+    monkeypatch.setattr(design_matrix, "LARGE", X.size + (not is_large))
     model = RankSVM(solver="newton", tol=1e-8).fit(X, y, qid)
     assert all(line.step == 1.0 for line in model.history_[1:])
     passes = [line.n_passes for line in model.history_]
-    # Scales of columns; gradient and Hessian at the start; steps; and the confirmed value.
-    assert passes == [2, *range(3, len(passes) + 1), len(passes) + 2]
+    # Scales of columns; gradient and Hessian at the start; steps; and the confirmed value. The last
+    # step needs no Hessian, and takes one pass only where passes are dear.
+    assert passes == [2, *range(3, len(passes) + 1), len(passes) + 3 - is_large]
+
+
+def test_without_a_hessian_one_pass_serves_where_passes_are_dear(monkeypatch):
+    objective = objective_of(*problem())
+    start, p = objective.evaluate(np.ones(5) / 50), np.ones(5) / 100
+    several = start.towards(p).trial(1.0).evaluation
+    monkeypatch.setattr(design_matrix, "LARGE", objective.X.n_stored)
+    n_passes = objective.n_passes
+    one = start.towards(p).trial(1.0).evaluation
+    assert one.value == pytest.approx(several.value, rel=1e-12)
+    assert one.known_hessian is None
+    assert objective.n_passes == n_passes + 1
+    np.testing.assert_allclose(one.gradient, several.gradient, rtol=1e-10)
+    assert objective.n_passes == n_passes + 2
 
 
 def test_the_last_steps_take_no_hessian(monkeypatch):
@@ -181,7 +198,7 @@ def test_queries_that_fit_no_block_take_many_passes():
     with small_blocks, patch.object(one_pass, "LONGEST", 1):
         assert (
             objective_of(X, y, qid).X.full_step(
-                objective_of(X, y, qid).loss, np.zeros(len(y)), np.ones(5), None
+                objective_of(X, y, qid).loss, np.zeros(len(y)), np.ones(5), np.float64
             )
             is None
         )
@@ -236,6 +253,7 @@ def test_a_large_hessian_is_not_kept(monkeypatch):
     X, y, qid = problem()
     model = RankSVM(solver="newton", tol=1e-8).fit(X, y, qid)
     monkeypatch.setattr(design_matrix, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(design_matrix, "LARGE", X.size)
     n_passes = model.history_[-1].n_passes
     objective = objective_of(X, y, qid)
     step = objective.X.full_step(objective.loss, np.zeros(len(y)), np.ones(5), np.float32)
@@ -251,4 +269,4 @@ def test_numbers_too_large_take_many_passes():
     objective = objective_of(X, y, qid)
     with np.errstate(over="ignore", invalid="ignore"):
         p = np.r_[1e10, np.zeros(4)]
-        assert objective.X.full_step(objective.loss, np.zeros(len(y)), p, None) is None
+        assert objective.X.full_step(objective.loss, np.zeros(len(y)), p, np.float64) is None

@@ -18,7 +18,7 @@ from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .in_step import InStep
-from .matrix import ColumnSums, FullStep, column_scales
+from .matrix import LARGE, ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
 from .read_ahead import ReadAhead
@@ -323,7 +323,7 @@ or float64
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
         too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is
-        needed.
+        needed; and without one, two passes are quicker unless X may have to come from disk.
         """
         if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
             return None
@@ -333,6 +333,8 @@ or float64
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS:
             precision = Precision(*self.standardization(n_threads), dtype)
+        if precision is None and self.n_stored < LARGE:
+            return None
         self._begin_pass()
         try:
             rows = self._products
