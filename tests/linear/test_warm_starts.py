@@ -180,7 +180,7 @@ def test_a_solution_that_does_for_the_next_C_costs_nothing(loss):
 @every_loss
 @pytest.mark.parametrize("kind", ["noisy", "separable"])
 def test_solutions_take_fewer_steps_than_alone(loss, kind):
-    X, y, qid = rows(5, 200, LEAST_KEPT, kind)
+    X, y, qid = rows(5, 200, 32, kind)
     options = {"loss": loss, "solver": "newton"}
     close = np.logspace(-3, 3, 13)
     grid = ranksvm_grid(X, y, qid, close, **options)

@@ -18,7 +18,7 @@ from .matrix import Slope
 
 Vector = NDArray[np.float64]
 
-LEAST_KEPT, MOST_KEPT = 32, 2048  # weights: few make a Hessian that is cheap, many a large one
+LEAST_KEPT, MOST_KEPT = 8, 2048  # weights: few make a Hessian that is cheap, many a large one
 
 
 class Known(NamedTuple):

@@ -82,6 +82,8 @@ class CuttingPlanes:
 
     def rescale(self, factor: float) -> None:
         """Follow the risk, multiplied by a factor greater than 0."""
+        if len(self) == 0:
+            return
         self._slopes[: len(self)] *= factor
         self._offsets *= factor
         self._noises *= factor
