@@ -107,3 +107,12 @@ def test_a_blend_leaves_no_more_than_either(seed):
     assert np.linalg.norm(blend.residual) <= min(norms) * (1 + 1e-12)
     same = a.towards(a)
     np.testing.assert_array_equal(same.residual, a.residual)
+
+
+def test_flatness_is_what_the_model_leaves_of_the_slope():
+    model = make_model(0)
+    step, _ = _conjugate_gradients(model, metric_of(model), 0.8, 100)
+    slope = (model.gradient + model.hessian @ step.step) @ step.step
+    assert step.flatness(model.gradient) == pytest.approx(slope / (model.gradient @ step.step))
+    tiny = ModelStep(1e-200 * step.step, step.image, 1e-200 * step.residual)
+    assert tiny.flatness(1e-200 * model.gradient) == 0

@@ -15,6 +15,8 @@ from .smoothing import Continuation
 Vector = NDArray[np.float64]
 
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
+FLAT = 0.3  # of the slope: what a search along a step leaves
+SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
 
 
 def trust_region(
@@ -41,7 +43,9 @@ def trust_region(
 
     The search on the scores takes the place of a region within which steps are trusted: it knows
     the function along the step, kinks of its derivatives included, whereas a radius once shortened
-    by these holds up all later steps.
+    by these holds up all later steps. But a step that is to bring the gradient down to what is
+    asked for is taken as it is where the slope is what the model foretells: it is blended to leave
+    little of the gradient, and further along the line the value is less but the gradient longer.
 
     Parameters
     ----------
@@ -79,7 +83,10 @@ def trust_region(
         damped = metric + objective.penalty.curvature(current.weights)
         model, n_products = _conjugate_gradients(current, damped, accuracy, max_products)
         progress.n_products += n_products
-        trial, n_trials = line_search(current.along(model.step, model.image))
+        flat = FLAT
+        if accuracy * norm <= (1 + SPARE) * enough(target):
+            flat = max(flat, model.flatness(current.gradient) + SPARE)
+        trial, n_trials = line_search(current.along(model.step, model.image), accuracy=flat)
         progress.n_evaluations += n_trials
         if trial is None:
             status = Status.STALLED
@@ -100,9 +107,13 @@ def forcing(norm: float, norm_at_start: float, target: float, loosest: float = 1
     the accuracy grows with progress, but never beyond what is asked for, which may be next to
     nothing. Short of that, it is `loosest` at most.
     """
-    enough = 0.9 * (2 * target) ** 0.5
     passing = float(np.clip((norm / norm_at_start) ** 0.3, 1e-2, 0.3))
-    return max(min(passing, loosest), min(float(enough / norm), NEARLY))
+    return max(min(passing, loosest), min(enough(target) / norm, NEARLY))
+
+
+def enough(target: float) -> float:
+    """Return the norm of a gradient that leaves the duality gap below a target."""
+    return float(0.9 * (2 * target) ** 0.5)
 
 
 class ModelStep(NamedTuple):
@@ -119,6 +130,14 @@ class ModelStep(NamedTuple):
             self.image + alpha * image,
             self.residual - alpha * product,
         )
+
+    def flatness(self, gradient: Vector) -> float:
+        """Return the slope at the end of the step, as a share of that at its start.
+
+        It is 0 where numbers are so small that no slope can be told from zero.
+        """
+        slope = -float(gradient @ self.step)
+        return float(self.residual @ self.step) / slope if slope > 0 else 0.0
 
     def towards(self, other: ModelStep) -> ModelStep:
         """Return the step between this and another of which least is left."""
