@@ -202,7 +202,7 @@ RANKSVM_CLONES double InteriorPairs::fastest(const Aim& aim) const {
 RANKSVM_CLONES InteriorPairs::Sums InteriorPairs::move(const Aim& aim, double part, double* balance,
                                                        double* degree) {
   Tile products;
-  double slopes = 0;
+  double slopes = 0, lost = 0;  // by rounding (Kahan 1965), since the certificate goes by the sum
   for (std::size_t j = 0; j < shape_.n_worse; j += kTile) {
     const std::size_t n = std::min(kTile, shape_.n_worse - j);
     Tile moved, of_moved;
@@ -215,7 +215,9 @@ RANKSVM_CLONES InteriorPairs::Sums InteriorPairs::move(const Aim& aim, double pa
          room_.get() + begin, low_.get() + begin, high_.get() + begin, moved.number,
          of_moved.number, products.number);
       const double sum = sum_of(moved);
-      slopes += sum;
+      const double added = sum - lost, total = slopes + added;
+      lost = (total - slopes) - added;
+      slopes = total;
       balance[shape_.first + i] += sum;
       degree[shape_.first + i] += sum;
     }

@@ -32,7 +32,7 @@ FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
 PAIR, PARTNER = 45.0, 0.3  # of an interior-point step; of each two rows, times d
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
-PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 45.0, 0.005, 20
+PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are

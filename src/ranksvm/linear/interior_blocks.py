@@ -39,7 +39,7 @@ Vector = NDArray[np.float64]
 # Of its bound, a slope at the first point, in shares that are best for all; but no more than this.
 BEST, MOST = 3.0, 0.5
 LONG = 0.5  # a step that tells whether its equations were solved well enough
-ENOUGH = 0.1  # of a gap, in the sum of products
+ENOUGH = 0.4  # of a gap, in the sum of products: equations get harder as that gets less
 # Of the equations of a step; and how much tighter they are once a third of the gap comes from
 # scores that are not those of the weights.
 ACCURACY, TIGHTER, TIGHTEST, AGREEMENT = 0.03, 0.1, 1e-6, 1.5

@@ -43,11 +43,10 @@ MOST_FEATURES, SMALL_HESSIAN, TINY_HESSIAN = 8192, 2048, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
-# Hardly more for a small tol, within conditions maybe; and in blocks.
-INTERIOR_STEPS, MOST_STEPS, STEPS_IN_BLOCKS = 12, 30, 20
+INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
 FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
-LATE = 1.5  # for the hinge with few rows, products show late: their smoothing begins wide
+LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
@@ -156,7 +155,7 @@ def _suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = 
         return False
     costs = costs or Costs.of(X, preferences)
     in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
-    return costs.interior_blocks(STEPS_IN_BLOCKS) < in_list
+    return costs.interior_blocks(INTERIOR_STEPS) < in_list
 
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
@@ -323,7 +322,8 @@ def choose_solver(
     direct, cost = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
-    n_products = cost / costs.product * (LATE if kinks and direct == "row_space" else 1)
+    in_list = kinks and direct == "row_space" and not _suits_blocks(X, preferences, costs)
+    n_products = cost / costs.product * (LATE if in_list else 1)
     if direct == "trust_region":
         n_products = 0.0
     if not kinks:
@@ -393,7 +393,7 @@ def _explicit(
         options["newton"] = costs.newton(n_steps, kinks)
     if RowSpace.suits(X):
         if kinks and _suits_blocks(X, preferences, costs):
-            options["row_space"] = costs.interior_blocks(STEPS_IN_BLOCKS)
+            options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
         elif is_listed:
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
         elif n < d:
