@@ -18,7 +18,9 @@ class Continuation:
 
     A width is done when more of the gap comes from smoothing than from the weights. The next is a
     tenth where Newton's method took few steps at this one; the more it took, the less narrow is the
-    next, since its steps then come from a model that changes too fast to be trusted.
+    next, since its steps then come from a model that changes too fast to be trusted. Where that
+    shows in the first step at a width, which has to be cut short, the way goes half as far back,
+    once, and the next width is narrowed by no more than that (`retreat`).
 
     Where few pairs decide, that is not enough: a width that is left early leaves pairs in the wrong
     place, and the next takes dozens of tiny steps to put them right. A solver that foresees what
@@ -53,6 +55,8 @@ class Continuation:
         self._is_first = True
         self._began_wide = False
         self._retreated = False
+        self._went_back = False
+        self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
 
     @staticmethod
@@ -87,12 +91,20 @@ class Continuation:
         return wide
 
     def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
-        """Return the evaluation with a wider smoothing, to be solved more accurately.
+        """Return the evaluation with a wider smoothing, after a step from there; None to go on.
 
-        That is None unless the smoothing began wide and the step from there had to be cut short;
-        and where the last one had been, too.
+        That is half the way back, by its logarithm, where the first step at a width had to be cut
+        short for the first time. Where the smoothing began wide, it is after any such step, unless
+        the last one had been, too; and equations are to be solved more accurately.
         """
-        self._retreated = self._began_wide and step < 0.5 and not self._retreated
+        if not self._began_wide:
+            is_new = self._n_steps == 0 and not self._went_back
+            if not (is_new and step < 0.5 and self.ratio < 0.5):
+                return None
+            self._went_back = True
+            self.ratio = self._narrowest = self.ratio**0.5
+            return evaluation.narrowed(1 / self.ratio)
+        self._retreated = step < 0.5 and not self._retreated
         if not self._retreated:
             return None
         self.accuracy /= 3
@@ -135,7 +147,9 @@ class Continuation:
     def _after_steps(self) -> float:
         # The first width starts anywhere, so that more steps say less about it.
         easy = HARD if self._is_first else EASY
-        return 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
+        ratio = 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
+        narrowest, self._narrowest = self._narrowest, 0.0
+        return max(ratio, narrowest)
 
     def _after_settling(self) -> float:
         if self._n_steps <= 2:

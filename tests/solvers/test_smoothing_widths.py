@@ -1,0 +1,54 @@
+"""The widths of a smoothing, where a step from one has to be cut short."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from ranksvm.solvers.smoothing import Continuation
+
+
+@dataclass(frozen=True)
+class Width:
+    """An evaluation at the minimum of its smoothing, all of whose gap is that of the smoothing."""
+
+    smoothing: float = 1.0
+    distance: float = 0.0
+
+    def narrowed(self, ratio):
+        return replace(self, smoothing=ratio**2 * self.smoothing)
+
+
+def steps_from(continuation, at, lengths):
+    """Take steps of these lengths, each from where the last ended; return what was gone back to."""
+    wider = []
+    for length in lengths:
+        at = continuation.refine(at, 1e-12)
+        back = continuation.retreat(at, length)
+        wider.append(back)
+        at = back or at
+    return wider, at
+
+
+def test_a_first_step_that_is_cut_short_leads_half_the_way_back_once():
+    continuation = Continuation()
+    (wider, again), at = steps_from(continuation, Width(), (0.3, 1.0))
+    assert wider.smoothing == pytest.approx(0.1)  # of 1 and 0.01
+    assert again is None
+    # The next width is no further than that; those after it may be, and stay where they are.
+    assert at.smoothing == pytest.approx(0.01)
+    others, at = steps_from(continuation, at, (0.3, 0.3))
+    assert others == [None, None]
+    assert at.smoothing == pytest.approx(1e-6)
+
+
+def test_later_steps_at_a_width_lead_on():
+    continuation = Continuation()
+    far = continuation.refine(Width(), 1e-12)
+    assert continuation.retreat(far, 1.0) is None
+    busy = replace(far, distance=10 * far.smoothing)
+    assert continuation.refine(busy, 1e-12) is busy
+    assert continuation.retreat(busy, 0.1) is None
+
+
+def test_nothing_is_gone_back_to_before_anything_was_narrowed():
+    assert Continuation().retreat(Width(), 0.1) is None
