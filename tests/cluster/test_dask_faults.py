@@ -158,17 +158,19 @@ def test_what_cannot_be_computed_again_is_told(client, at_round):
         DaskRankSVM(client=client).fit(*persisted)
 
 
-def test_scattered_data_of_a_killed_worker_are_told(client, at_round):
+def test_scattered_data_of_a_killed_worker_are_told(at_round):
     """They were nowhere else, so that nobody can compute them."""
-    two_workers(client)
-    parts = np.split(np.arange(N), 4)
-    futures = client.scatter([X[rows] for rows in parts])
-    assert len({*np.concatenate([*client.who_has(futures).values()])}) == 2
-    blocks = [da.from_delayed(dask.delayed(f), (N // 4, D), X.dtype) for f in futures]
-    at_round(1, lambda: kill_one_with_data(client, futures))  # later, others may have copies
-    endless = DaskRankSVM(loss="hinge", solver="cutting_planes", tol=1e-14, client=client)
-    with pytest.raises(ClusterError, match="a partition was lost that cannot be computed again"):
-        endless.fit(da.concatenate(blocks), *collections()[1:])
+    # Workers of their own: those of other tests may be about to be started again.
+    with local_cluster(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)
+        parts = np.split(np.arange(N), 4)
+        futures = client.scatter([X[rows] for rows in parts])
+        assert len({*np.concatenate([*client.who_has(futures).values()])}) == 2
+        blocks = [da.from_delayed(dask.delayed(f), (N // 4, D), X.dtype) for f in futures]
+        at_round(1, lambda: kill_one_with_data(client, futures))  # later, others may have copies
+        endless = DaskRankSVM(loss="hinge", solver="cutting_planes", tol=1e-14, client=client)
+        with pytest.raises(ClusterError, match="was lost that cannot be computed again"):
+            endless.fit(da.concatenate(blocks), *collections()[1:])
 
 
 def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):
