@@ -18,7 +18,7 @@ from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .in_step import InStep
-from .matrix import LARGE, ColumnSums, FullStep, column_scales
+from .matrix import ColumnSums, FullStep, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
 from .read_ahead import ReadAhead
@@ -36,6 +36,7 @@ from .views import (
 Vector = NDArray[np.float64]
 
 MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
+UNCACHED = 1 << 24  # stored values: caches hold but a small part of them
 
 
 class DesignMatrix:
@@ -323,7 +324,7 @@ or float64
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
         too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is
-        needed; and without one, two passes are quicker unless X may have to come from disk.
+        needed; and without one, two passes are quicker if caches may hold much of X.
         """
         if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
             return None
@@ -333,7 +334,7 @@ or float64
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS:
             precision = Precision(*self.standardization(n_threads), dtype)
-        if precision is None and self.n_stored < LARGE:
+        if precision is None and self.n_stored < UNCACHED:
             return None
         self._begin_pass()
         try:

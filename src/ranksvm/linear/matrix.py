@@ -14,8 +14,6 @@ from .occurring import Columns
 
 Vector = NDArray[np.float64]
 
-LARGE = 1 << 29  # stored values: they may be more than memory holds
-
 
 class Slope(NamedTuple):
     """The gradient of a loss by the weights.
