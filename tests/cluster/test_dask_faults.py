@@ -30,6 +30,19 @@ def collections(k=4):
     return da.from_array(X, chunks=(chunks, D)), *(da.from_array(v, chunks) for v in (Y, QID))
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    """Workers of these tests alone: those that nannies do not bring back are missed by no other."""
+    with local_cluster(2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
 @pytest.fixture
 def at_round(monkeypatch):
     """A function that lets something happen once the tasks of a round are on their way."""
@@ -160,7 +173,7 @@ def test_what_cannot_be_computed_again_is_told(client, at_round):
 
 def test_scattered_data_of_a_killed_worker_are_told(at_round):
     """They were nowhere else, so that nobody can compute them."""
-    # Workers of their own: those of other tests may be about to be started again.
+    # Others may be about to be started again.
     with local_cluster(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.wait_for_workers(2)
         parts = np.split(np.arange(N), 4)
