@@ -310,8 +310,7 @@ def choose_solver(
       products with the Hessian for the squared one (`products_first`), and for the hinge loss as
       well, after planes, where some hundreds of products cost less than the Newton steps.
 
-    Where an explicit Hessian is too large, products remain. `costs` are those of the work where X
-    is, by default on the host.
+    Where an explicit Hessian is too large, products remain. By default, `costs` are of the host.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -323,12 +322,10 @@ def choose_solver(
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
     in_list = kinks and direct == "row_space" and not _suits_blocks(X, preferences, costs)
-    n_products = cost / costs.product * (LATE if in_list else 1)
-    if direct == "trust_region":
-        n_products = 0.0
+    late = LATE if in_list else 1.0
+    n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        choice = SolverChoice(direct, kinks)
-        return choice if n_products <= FEW_PRODUCTS else replace(choice, n_products=n_products)
+        return SolverChoice(direct, kinks, n_products=n_products * (n_products > FEW_PRODUCTS))
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
     return SolverChoice(
