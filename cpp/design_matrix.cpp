@@ -340,5 +340,9 @@ RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
 RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
 RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
 #undef RANKSVM_INSTANTIATE
+template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
+                       double*, int);
+template void multiply_transposed(const CsrMatrix<float, std::uint16_t>&, const double*,
+                                  const double*, double*, int);
 
 }  // namespace ranksvm

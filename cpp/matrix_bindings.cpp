@@ -5,13 +5,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "block_memory.hpp"
 #include "compiler.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
+#include "rounded_rows.hpp"
 #include "sparse_gram.hpp"
 #include "sparse_hessian.hpp"
 
@@ -254,6 +257,38 @@ std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>
                                          result.data(), stride);
 }
 
+void require_rounded(const RoundedRows& rows) {
+  require(std::isfinite(rows.rounding()), "single precision cannot hold the matrix");
+}
+
+void bind_rounded(nb::module_& m) {
+  nb::class_<RoundedRows>(m, "RoundedRows", "A copy of sparse rows in single precision.")
+      .def_prop_ro("rounding", &RoundedRows::rounding,
+                   "The largest length of what a row is rounded by.")
+      .def(
+          "dot",
+          [](const RoundedRows& rows, const In<double, 1>& w, int n_threads) {
+            require_rounded(rows);
+            require_length(w, rows.n_columns());
+            auto result = new_vector<double>(rows.n_rows());
+            const nb::gil_scoped_release release;
+            rows.multiply(w.data(), result.data(), n_threads);
+            return result;
+          },
+          "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, rounded as X is, summed in float64.")
+      .def(
+          "t_dot",
+          [](const RoundedRows& rows, const In<double, 1>& u, int n_threads) {
+            require_rounded(rows);
+            require_length(u, rows.n_rows());
+            auto result = new_vector<double>(rows.n_columns());
+            const nb::gil_scoped_release release;
+            rows.multiply_transposed(u.data(), result.data(), n_threads);
+            return result;
+          },
+          "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, rounded as X is, summed in float64.");
+}
+
 template <class Matrix>
 void bind_matrix_operations(nb::class_<Held<Matrix>>& cls) {
   cls.def("dot", dot<Matrix>, "w"_a.noconvert(), "offset"_a.noconvert() = nb::none(),
@@ -327,6 +362,14 @@ void bind_csr(nb::module_& m, const char* name) {
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
+  if constexpr (std::is_same_v<Value, double>)
+    cls.def(
+        "rounded",
+        [](const Held<Matrix>& held, int n_threads) {
+          const nb::gil_scoped_release release;
+          return RoundedRows::of(held.matrix, n_threads);
+        },
+        "n_threads"_a = 1, nb::keep_alive<0, 1>(), "A copy in single precision.");
   bind_matrix_operations<Matrix>(cls);
 }
 
@@ -341,6 +384,7 @@ void bind_matrices(nanobind::module_& m) {
   bind_like<double>(m);
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");
+  bind_rounded(m);
   bind_csr<float, std::int32_t>(m, "CsrMatrix32");
   bind_csr<double, std::int32_t>(m, "CsrMatrix64");
   bind_csr<float, std::int64_t>(m, "CsrMatrix32Long");

@@ -1,13 +1,16 @@
 // Products with design matrices against plain loops, and against themselves on other threads.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "design_matrix.hpp"
+#include "rounded_rows.hpp"
 #include "sparse_gram.hpp"
 #include "symmetric_tile.hpp"
 
@@ -91,6 +94,37 @@ void check_gather(Random& random, const Matrix& X, const std::vector<double>& de
   check(nullptr, n - first);
 }
 
+// Whole numbers are not rounded; what single precision cannot hold is told.
+template <class Index>
+void check_rounded(Random& random, const CsrMatrix<double, Index>& X) {
+  const auto n = X.n_rows, d = X.n_columns;
+  const auto w = draw(random, d), u = draw(random, n);
+  for (const int n_threads : {1, 3}) {
+    const auto rounded = RoundedRows::of(X, n_threads);
+    CHECK(rounded->rounding() == 0);
+    std::vector<double> expected(n), found(n), expected_sums(d), sums(d);
+    multiply(X, nullptr, w.data(), expected.data(), 1);
+    rounded->multiply(w.data(), found.data(), n_threads);
+    CHECK(found == expected);
+    multiply_transposed(X, nullptr, u.data(), expected_sums.data(), 1);
+    rounded->multiply_transposed(u.data(), sums.data(), n_threads);
+    CHECK(sums == expected_sums);
+  }
+  for (const double factor : {0.1, 1e300, 1e-300}) {
+    std::vector<double> values(X.values, X.values + X.row_start[n]);
+    double largest = 0;
+    for (double& value : values) {
+      value *= factor;
+      largest = std::max(largest, std::abs(value));
+    }
+    const CsrMatrix<double, Index> scaled{n, d, X.row_start, X.column, values.data()};
+    const double rounding = RoundedRows::of(scaled, 2)->rounding();
+    const bool fits = factor == 0.1 || largest == 0;
+    CHECK(std::isfinite(rounding) == fits);
+    if (fits) CHECK(rounding <= 1e-6 * largest * std::sqrt(static_cast<double>(d)));
+  }
+}
+
 template <class Value, class Index>
 void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector<double>& dense) {
   std::vector<std::int64_t> row_start{0};
@@ -108,6 +142,7 @@ void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector
   check_products(random, X, dense);
   check_gather<float>(random, X, dense);
   check_gather<double>(random, X, dense);
+  if constexpr (std::is_same_v<Value, double>) check_rounded(random, X);
 }
 
 // What every row, or each of some rows, stores just once.

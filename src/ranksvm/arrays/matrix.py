@@ -127,6 +127,9 @@ class ArrayMatrix:
         product, squares = map(self.device.to_host, self._rows.t_dot_squares(u, v))
         return self._factors * product, self._factors**2 * squares
 
+    def rounded(self, n_threads: int = 1) -> None:
+        """Nothing is copied here."""
+
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column; at most a pass over X, once."""
         if self._squares is None:

@@ -97,6 +97,9 @@ class ClusterMatrix:
         """Return ``X.T @ u`` and ``(X * X).T @ v``, likewise."""
         return u.vector, v.vector
 
+    def rounded(self, n_threads: int = 1) -> None:
+        """Nothing is copied here."""
+
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column."""
         return self._totals.array("square")

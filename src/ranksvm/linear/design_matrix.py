@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..pairs.sweeps import Pairs
 from .features import numeric_features
 from .hessian import weight_space_hessian
 from .in_step import InStep
-from .matrix import ColumnSums, FullStep, column_scales
+from .matrix import ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_pass, whole_queries
 from .read_ahead import ReadAhead
@@ -36,6 +37,7 @@ from .views import (
 Vector = NDArray[np.float64]
 
 MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
+MOST_ROUNDED = 1 << 26  # stored values that are copied in single precision
 UNCACHED = 1 << 24  # stored values: caches hold but a small part of them
 
 
@@ -258,6 +260,27 @@ or float64
         self._begin_pass()
         both = self._products.t_dot_squares(u, v, n_threads)
         return both[:, 0].copy(), both[:, 1].copy()
+
+    def rounded(self, n_threads: int = 1) -> Rounded | None:
+        """Return products with a copy in single precision, made once; each counts as a pass.
+
+        It is None of dense rows, of those in single precision already, on disk, or very many, and
+        where columns have offsets.
+        """
+        if self.is_mapped or self.n_stored > MOST_ROUNDED:
+            return None
+        rounded = self._products.rounded(n_threads)
+        if rounded is None:
+            return None
+
+        def counted(product: Callable[[Vector, int], Vector]) -> Callable[[Vector, int], Vector]:
+            def pass_over_rows(v: Vector, n_threads: int) -> Vector:
+                self._begin_pass()
+                return product(v, n_threads)
+
+            return pass_over_rows
+
+        return Rounded(counted(rounded.dot), counted(rounded.t_dot), rounded.rounding)
 
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column; at most a pass over X, once."""

@@ -34,7 +34,7 @@ from ..pairs.sweeps import Scores
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
 from .known import LastHessian
-from .matrix import Hessian, Matrix, Slope
+from .matrix import Hessian, Matrix, Rounded, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 
@@ -59,6 +59,8 @@ class Terms:
         Of X: where to find Newton steps for that penalty, if not by the Hessian in weight space.
     last_hessian : LastHessian, optional
         Keeps the Hessian that was formed last, for other weights and another c.
+    rounded : Rounded, optional
+        What images and Hessian products are computed by, instead of X.
     """
 
     X: Matrix
@@ -68,6 +70,12 @@ class Terms:
     penalty: Penalty = SQUARED_NORM
     rows: RowSpace | None = None
     last_hessian: LastHessian | None = None
+    rounded: Rounded | None = None
+
+    @property
+    def products(self) -> Matrix | Rounded:
+        """What images and Hessian products are computed by."""
+        return self.X if self.rounded is None else self.rounded
 
     @property
     def size(self) -> int:
@@ -213,7 +221,7 @@ class AtWeights:
 
     def image(self, p: Vector) -> Scores:
         """Return ``X p``, how the scores move when the weights move along p."""
-        return self.objective.X.dot(p, self.objective.n_threads)
+        return self.objective.products.dot(p, self.objective.n_threads)
 
     def slope_along(self, p: Vector, image: Scores) -> float:
         """Return the derivative along p, for the image ``X p``."""
@@ -234,7 +242,7 @@ class AtWeights:
         objective = self.objective
         scores = self.image(p) if image is None else image
         curved = self._smooth_loss.hessian_product(scores)
-        product = objective.X.t_dot(curved, objective.n_threads)
+        product = objective.products.t_dot(curved, objective.n_threads)
         product *= objective.c
         product += objective.penalty.curvature(self.weights) * p
         return product

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -52,6 +53,24 @@ class FullStep(NamedTuple):
     loss: SmoothEvaluation
     slope: Slope
     hessian: Hessian | None
+
+
+class Rounded(NamedTuple):
+    """Products with sparse rows that are rounded to single precision.
+
+    Attributes
+    ----------
+    dot : callable
+        Returns ``R @ w``, for w and a number of threads, for the rounded rows R.
+    t_dot : callable
+        Returns ``R.T @ u``.
+    rounding : float
+        The largest ``|x_i - r_i|`` of a row.
+    """
+
+    dot: Callable[[Vector, int], Vector]
+    t_dot: Callable[[Vector, int], Vector]
+    rounding: float
 
 
 class Matrix(Protocol):
@@ -108,6 +127,12 @@ class Matrix(Protocol):
 
     def t_dot_squares(self, u: Scores, v: Scores, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` from one pass over X."""
+
+    def rounded(self, n_threads: int = 1) -> Rounded | None:
+        """Return products of the same shape with a copy in single precision, made once.
+
+        A product counts as a pass. It is None where a copy would save nothing.
+        """
 
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column; at most a pass over X, once."""

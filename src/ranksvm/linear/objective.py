@@ -24,6 +24,7 @@ from .evaluation import AtWeights, Terms
 from .known import Known
 from .line import Line
 from .matrix import FullStep, Slope
+from .penalties import SquaredNorm
 from .samples import Sample
 
 Vector = NDArray[np.float64]
@@ -32,6 +33,7 @@ HAIR = 2.0**-46
 WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
 NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
+OFF = 1e-3  # of a margin: what images may be off by
 SMALL = 0.95  # a relative gap; that at zero is no smaller where regularisation is weak
 
 
@@ -274,6 +276,25 @@ class LinearEvaluation(AtWeights):
         )
         bound = objective.penalty.curvature(self.weights) + objective.c * squares
         return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), bound
+
+    def rounded(self) -> LinearEvaluation:
+        """Return this with images and Hessian products of rounded rows, if these are near enough.
+
+        With e_i what row i is rounded by, images of weights no worse than these are off by at most
+        ``max |e_i| sqrt(2 P)`` (:eq:`rounded`), to be far less than a margin.
+        """
+        objective = self.objective
+        if not isinstance(objective.penalty, SquaredNorm):
+            return self
+        rounded = objective.X.rounded(objective.n_threads)
+        if (
+            rounded is None
+            or rounded.rounding * (2 * self.value) ** 0.5 > OFF * objective.loss.margin
+        ):
+            return self
+        return replace(
+            self, objective=replace(objective, rounded=rounded), known_slope=self._of_loss
+        )
 
     def moved(self, weights: Vector, scores: Scores | None) -> LinearEvaluation:
         """Return the objective at other weights, and their scores if these are known."""

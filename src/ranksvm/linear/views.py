@@ -5,12 +5,14 @@ A view offers the products of what it views, so that views of views work, too.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .matrix import Rounded
 from .offsets import column_offsets, sampled_rows
 from .sparse_hessian import CoreCsr, SparseRows
 
@@ -71,6 +73,9 @@ class Products(Protocol):
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
 
+    def rounded(self, n_threads: int) -> Rounded | None:
+        """Return products with a copy in single precision, made once; None if there is none."""
+
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
 
@@ -108,6 +113,8 @@ class Stored:
         self._offset = offset
         self.source = source
         self.rows_in_a_sum: int = core.rows_in_a_sum
+        self._rounded: _core.RoundedRows | None = None
+        self._rounding = Lock()
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``."""
@@ -147,6 +154,21 @@ class Stored:
         if isinstance(self._core, (_core.DenseMatrix32, _core.DenseMatrix64)):
             return None
         return SparseRows(self._core, self._offset, None, np.ones(self._shape[1]))
+
+    def rounded(self, n_threads: int) -> Rounded | None:
+        """Return products with a copy in single precision, made once; None if there is none.
+
+        Sparse rows in double precision have one, but for an offset, beside which it hides what is
+        small.
+        """
+        if not isinstance(self._core, (_core.CsrMatrix64, _core.CsrMatrix64Long)):
+            return None
+        if self._offset is not None:
+            return None
+        with self._rounding:
+            if self._rounded is None:
+                self._rounded = self._core.rounded(n_threads)
+        return Rounded(self._rounded.dot, self._rounded.t_dot, self._rounded.rounding)
 
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
@@ -240,6 +262,17 @@ class TakenRows:
             return None
         return X._replace(rows=self._rows if X.rows is None else X.rows[self._rows])
 
+    def rounded(self, n_threads: int) -> Rounded | None:
+        """Return products with the same rows of a copy in single precision."""
+        X = self._X.rounded(n_threads)
+        if X is None:
+            return None
+        return Rounded(
+            lambda w, n_threads: X.dot(w, n_threads)[self._rows],
+            lambda u, n_threads: X.t_dot(self._spread(u), n_threads),
+            X.rounding,
+        )
+
     def columns(self, columns: NDArray[np.int64]) -> Products:
         """Copy some columns, in ascending order."""
         return TakenRows(self._X.columns(columns), self._rows, self._n_samples)
@@ -292,6 +325,17 @@ class ScaledColumns:
         X = self._X.sparse_rows()
         return None if X is None else X.scaled(self._scale)
 
+    def rounded(self, n_threads: int) -> Rounded | None:
+        """Return products with the same columns of a copy in single precision."""
+        X = self._X.rounded(n_threads)
+        if X is None:
+            return None
+        return Rounded(
+            lambda w, n_threads: X.dot(self._scale * w, n_threads),
+            lambda u, n_threads: self._scale * X.t_dot(u, n_threads),
+            X.rounding * float(self._scale.max(initial=0.0)),
+        )
+
     def columns(self, columns: NDArray[np.int64]) -> Products:
         """Copy some columns, in ascending order."""
         return ScaledColumns(self._X.columns(columns), self._scale[columns])
@@ -318,6 +362,7 @@ class LastProduct:
         self.columns = X.columns
         self.rows = X.rows
         self.sparse_rows = X.sparse_rows
+        self.rounded = X.rounded
 
     def dot_within(self, w: Vector, n_threads: int) -> tuple[Vector, Vector]:
         """Return ``X @ w``, to be left as it is, and a bound of the rounding of each element."""

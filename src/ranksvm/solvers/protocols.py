@@ -185,6 +185,9 @@ class Evaluation(Point, Protocol):
     def with_metric(self) -> tuple[Evaluation, Vector]:
         """Return this, and a diagonal that conjugate gradients are to be preconditioned by."""
 
+    def rounded(self) -> Evaluation:
+        """Return this with images and Hessian products that are quicker, and hardly less exact."""
+
     def newton_system(self, dtype: type[np.floating]) -> NewtonSystem:
         """Return the equations of Newton steps; `dtype` is precise enough."""
 

@@ -16,6 +16,7 @@ Vector = NDArray[np.float64]
 
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 FLAT = 0.3  # of the slope: what a search along a step leaves
+WORTH_ROUNDING = 4  # products, as many as it takes to make them quicker
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
 
 
@@ -81,7 +82,8 @@ def trust_region(
         if current.smoothing > 0:
             accuracy = min(accuracy, loosest)
         damped = metric + objective.penalty.curvature(current.weights)
-        model, n_products = _conjugate_gradients(current, damped, accuracy, max_products)
+        rounded = current.rounded() if progress.n_products >= WORTH_ROUNDING else current
+        model, n_products = _conjugate_gradients(rounded, damped, accuracy, max_products)
         progress.n_products += n_products
         flat = FLAT
         if accuracy * norm <= (1 + SPARE) * enough(target):

@@ -1,0 +1,90 @@
+#include "rounded_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace ranksvm {
+namespace {
+
+constexpr std::int64_t kRowsPerTask = 1 << 12;
+
+// Copies rows; returns the largest square of what a row is rounded by, infinite where single
+// precision cannot hold it.
+template <class Column, class Index>
+double copy_rows(const CsrMatrix<double, Index>& X, std::int64_t begin, std::int64_t end,
+                 Column* column, float* value) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  constexpr double kMost = std::numeric_limits<float>::max();
+  double most = 0;
+  bool fits = true;
+  for (auto i = begin; i < end; ++i) {
+    double square = 0;
+    for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
+      const double x = X.values[k], size = std::abs(x);
+      fits &= size <= kMost && (size >= kLeast || size == 0);
+      value[k] = static_cast<float>(std::clamp(x, -kMost, kMost));
+      column[k] = static_cast<Column>(X.column[k]);
+      square += (x - value[k]) * (x - value[k]);
+    }
+    most = std::max(most, square);
+  }
+  return fits ? most : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+template <class Index>
+std::unique_ptr<RoundedRows> RoundedRows::of(const CsrMatrix<double, Index>& X, int n_threads) {
+  auto rows = std::make_unique<RoundedRows>();
+  rows->n_rows_ = X.n_rows;
+  rows->n_columns_ = X.n_columns;
+  rows->row_start_ = X.row_start;
+  rows->rounding_ = std::numeric_limits<double>::infinity();
+  if (X.n_columns > std::numeric_limits<std::int32_t>::max()) return rows;
+  const auto n_stored = X.row_start[X.n_rows];
+  rows->values_ = make_array<float>(n_stored);
+  const bool is_short = X.n_columns <= std::int64_t{1} << 16;
+  if (is_short)
+    rows->short_columns_ = make_array<std::uint16_t>(n_stored);
+  else
+    rows->columns_ = make_array<std::int32_t>(n_stored);
+  std::vector<double> squares((X.n_rows + kRowsPerTask - 1) / kRowsPerTask);
+  parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
+    auto* values = rows->values_.get();
+    squares[begin / kRowsPerTask] =
+        is_short ? copy_rows(X, begin, end, rows->short_columns_.get(), values)
+                 : copy_rows(X, begin, end, rows->columns_.get(), values);
+  });
+  double most = 0;
+  for (const double square : squares) most = std::max(most, square);
+  rows->rounding_ = std::sqrt(most);
+  return rows;
+}
+
+template <class Call>
+void RoundedRows::with_matrix(Call&& call) const {
+  if (columns_)
+    call(CsrMatrix<float, std::int32_t>{n_rows_, n_columns_, row_start_, columns_.get(),
+                                        values_.get()});
+  else
+    call(CsrMatrix<float, std::uint16_t>{n_rows_, n_columns_, row_start_, short_columns_.get(),
+                                         values_.get()});
+}
+
+void RoundedRows::multiply(const double* w, double* result, int n_threads) const {
+  with_matrix([&](const auto& R) { ranksvm::multiply(R, nullptr, w, result, n_threads); });
+}
+
+void RoundedRows::multiply_transposed(const double* u, double* result, int n_threads) const {
+  with_matrix(
+      [&](const auto& R) { ranksvm::multiply_transposed(R, nullptr, u, result, n_threads); });
+}
+
+template std::unique_ptr<RoundedRows> RoundedRows::of(const CsrMatrix<double, std::int32_t>&, int);
+template std::unique_ptr<RoundedRows> RoundedRows::of(const CsrMatrix<double, std::int64_t>&, int);
+
+}  // namespace ranksvm
