@@ -44,6 +44,7 @@ def seen(monkeypatch):
         )
 
     monkeypatch.setattr(Stored, "rounded", rounded)
+    monkeypatch.setattr(design_matrix, "ROUNDED", range(1 << 20))
     return calls
 
 

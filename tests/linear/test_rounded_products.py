@@ -10,10 +10,19 @@ from scipy.sparse import csr_matrix
 
 from cases import make_loss
 from ranksvm import RankSVM
+from ranksvm.linear import design_matrix
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.penalties import ElasticNet
 from ranksvm.pairs.losses import SquaredHinge
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_are_rounded():
+    """Round rows however few they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design_matrix, "ROUNDED", range(1 << 20))
+        yield
 
 
 def text_rows(n=400, d=600, seed=0):
@@ -63,6 +72,9 @@ def test_what_is_rounded_and_what_is_not():
     assert DesignMatrix.from_array(X.astype(np.float32)).rounded() is None
     assert DesignMatrix.from_array(X.toarray()).rounded() is None
     assert DesignMatrix.from_array(X).mapped().rounded() is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design_matrix, "ROUNDED", range(X.nnz))
+        assert DesignMatrix.from_array(X).rounded() is None
     everywhere = csr_matrix(1e9 + np.arange(40.0).reshape(20, 2))
     assert DesignMatrix.from_array(everywhere).centered().rounded() is None
 

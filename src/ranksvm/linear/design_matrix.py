@@ -37,7 +37,7 @@ from .views import (
 Vector = NDArray[np.float64]
 
 MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
-MOST_ROUNDED = 1 << 26  # stored values that are copied in single precision
+ROUNDED = range(1 << 21, 1 << 26)  # stored values, fewer of which caches hold as they are
 UNCACHED = 1 << 24  # stored values: caches hold but a small part of them
 
 
@@ -264,10 +264,10 @@ or float64
     def rounded(self, n_threads: int = 1) -> Rounded | None:
         """Return products with a copy in single precision, made once; each counts as a pass.
 
-        It is None of dense rows, of those in single precision already, on disk, or very many, and
-        where columns have offsets.
+        It is None of dense rows, of those in single precision already, on disk, few, or very many,
+        and where columns have offsets.
         """
-        if self.is_mapped or self.n_stored > MOST_ROUNDED:
+        if self.is_mapped or self.n_stored not in ROUNDED:
             return None
         rounded = self._products.rounded(n_threads)
         if rounded is None:
