@@ -84,7 +84,7 @@ def test_training_goes_on_where_drift_led_it_astray(monkeypatch):
         if len(starts) == 1:  # scores of other weights
             shifted = objective.X.dot(np.array([1.0, 2.0, 3.0]))
             right = objective.X.dot
-            monkeypatch.setattr(objective.X, "full_step", lambda *_: None)
+            monkeypatch.setattr(objective.X, "full_step", lambda *_, **__: None)
             monkeypatch.setattr(objective.X, "dot", lambda w, n_threads=1: right(w) + 0.1 * shifted)
             result = minimize(choice, objective, start, progress, planes)
             monkeypatch.undo()

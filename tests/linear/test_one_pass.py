@@ -145,11 +145,11 @@ def test_a_step_of_newtons_method_takes_one_pass(d, is_large, monkeypatch):
     assert all(line.step == 1.0 for line in model.history_[1:])
     passes = [line.n_passes for line in model.history_]
     # Scales of columns; gradient and Hessian at the start; steps, of which the last end where no
-    # Hessian is needed, and take one pass only where X is large; and the confirmed value.
+    # Hessian is needed, and take one pass only where X is large, which confirms the value, too.
     n_last = model.n_iter_ - (model.history_[-1].n_products - 1)
     assert n_last > 0
     steps = np.repeat([1, 1 if is_large else 2], [model.n_iter_ - n_last, n_last])
-    steps[-1] += 1
+    steps[-1] += not is_large
     assert passes == [2, *(2 + steps.cumsum())]
 
 
@@ -171,9 +171,9 @@ def test_the_last_steps_take_no_hessian(monkeypatch):
     asked = []
     full_step = DesignMatrix.full_step
 
-    def noted(X, loss, scores, p, dtype, n_threads):
+    def noted(X, loss, scores, p, dtype, n_threads, **options):
         asked.append(dtype)
-        return full_step(X, loss, scores, p, dtype, n_threads)
+        return full_step(X, loss, scores, p, dtype, n_threads, **options)
 
     monkeypatch.setattr(DesignMatrix, "full_step", noted)
     model = RankSVM(solver="newton", tol=1e-8).fit(*problem(2000, 40))
@@ -189,7 +189,7 @@ def test_the_same_optimum_as_by_many_passes(monkeypatch, loss, long):
     X, y, qid = problem(long=long)
     model = RankSVM(loss=loss, solver="newton", tol=1e-9)
     here = model.fit(X, y, qid).coef_, model.objective_, model.history_[-1].n_passes
-    monkeypatch.setattr(DesignMatrix, "full_step", lambda *_: None)
+    monkeypatch.setattr(DesignMatrix, "full_step", lambda *_, **__: None)
     model.fit(X, y, qid)
     assert here[1] == pytest.approx(model.objective_, rel=2e-9)
     np.testing.assert_allclose(here[0], model.coef_, atol=1e-3 * np.abs(model.coef_).max())
@@ -274,3 +274,22 @@ def test_numbers_too_large_take_many_passes():
     with np.errstate(over="ignore", invalid="ignore"):
         p = np.r_[1e10, np.zeros(4)]
         assert objective.X.full_step(objective.loss, np.zeros(len(y)), p, np.float64) is None
+
+
+@pytest.mark.parametrize("Loss", [SquaredHinge, SmoothedHinge])
+def test_the_last_pass_over_what_is_large_confirms_the_value(Loss, monkeypatch):
+    X, y, qid = problem()
+    objective = objective_of(X, y, qid, Loss)
+    monkeypatch.setattr(design_matrix, "UNCACHED", X.size)
+    start, p = objective.evaluate(np.ones(5) / 50), np.ones(5) / 100
+    n_passes = objective.n_passes
+    with small_blocks:
+        there = start.towards(p).trial(1.0).evaluation
+        known = start.towards(p, np.float64).trial(1.0).evaluation
+    assert known.fresh is None
+    scores, rounding = objective.X.dot_within(there.weights)
+    np.testing.assert_array_equal(there.fresh.scores, scores)
+    assert there.fresh.rounding == rounding.max()
+    n_passes = objective.n_passes
+    assert there.upper_loss == objective.upper_loss(there.weights)
+    assert objective.n_passes == n_passes + 1

@@ -173,5 +173,8 @@ class ArrayMatrix:
         p: Vector,
         dtype: type[np.floating] | None,
         n_threads: int = 1,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> None:
         """Return None: there are no blocks of whole queries."""

@@ -131,22 +131,30 @@ class ClusterMatrix:
         p: Vector,
         dtype: type[np.floating] | None,
         n_threads: int = 1,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> FullStep | None:
-        """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one round."""
+        """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one round.
+
+        The Hessian is that of all queries always, and nothing confirms the value.
+        """
         if not isinstance(loss, SmoothLoss):
             return None
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS and not self.rounds.has_shared:
             precision = Precision(self.standardization()[1], dtype)
-        end: Any = Image(scores.weights + p, precision)
-        there = loss.evaluate(end)
+        reached: Any = Image(scores.weights + p, precision)
+        there = loss.evaluate(reached)
         gradient: Any = there.gradient
         assert isinstance(gradient, CoImage)
         hessian = None
         if gradient.hessian is not None and dtype is not None:
             hessian = Hessian(there.curvature * gradient.hessian, dtype)
         image: Any = Image(p)
-        return FullStep(image, end, there, Slope(gradient.vector, self.rounding_of_sums), hessian)
+        return FullStep(
+            image, reached, there, Slope(gradient.vector, self.rounding_of_sums), hessian
+        )
 
     def centered(self) -> ClusterMatrix:
         """Return this: partitions are centered where they are."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linear.matrix import FullStep
+from ..linear.matrix import Fresh, FullStep
 from ..linear.objective import LinearObjective
 from ..pairs.losses import Hinge, SmoothedHinge
 from ..pairs.sweeps import Scores
@@ -27,12 +27,20 @@ class ClusterObjective(LinearObjective):
     """The objective of a linear ranker whose rows are on a cluster; immutable."""
 
     def full_step(
-        self, scores: Scores, p: Vector, dtype: type[np.floating] | None
+        self,
+        scores: Scores,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> FullStep | None:
         """Return ``X p`` and what is at these scores and as much more, from one round."""
-        return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
+        return self.X.full_step(
+            self.loss, scores, p, dtype, self.n_threads, roughly=roughly, end=end
+        )
 
-    def upper_loss(self, weights: Vector) -> float:
+    def upper_loss(self, weights: Vector, fresh: Fresh | None = None) -> float:
         """Return ``L(X w)`` from fresh scores, and not less than it is.
 
         The margins of a partition are widened by the rounding of its own scores.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from ..linear.features import numeric_features
 from ..pairs.columns import finite_column
 from ..pairs.queries import QueryGroups, present_ids

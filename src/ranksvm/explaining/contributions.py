@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from ..models.columns import columns_of
 from ..models.effects import contributions, require_additive
 from ..models.from_estimators import model_of

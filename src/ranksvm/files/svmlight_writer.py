@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from ..pairs.columns import finite_column
 from ..pairs.queries import present_ids
 from .atomic import open_output

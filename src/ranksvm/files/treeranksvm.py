@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import LineFormat
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from ..pairs.columns import finite_column
 from .atomic import open_output
 from .rows import FileRows

@@ -14,11 +14,11 @@ import numpy as np
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.top import TopPreferences
 from .hessian import OF_BLOCKS
-from .matrix import Matrix
+from .matrix import LARGE, Matrix
 from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
-LARGE, FROM_DISK = 1 << 29, 8.0  # so many stored values may be more than memory holds
+FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 SWEEP, SWEEP_SHORT = 70.0, 13.0  # of a row
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0

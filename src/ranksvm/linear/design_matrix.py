@@ -16,12 +16,11 @@ from ..pairs.host import host_pairs
 from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
 from ..pairs.rounding import relative_rounding
 from ..pairs.sweeps import Pairs
-from .features import numeric_features
 from .hessian import weight_space_hessian
 from .in_step import InStep
-from .matrix import ColumnSums, FullStep, Rounded, column_scales
+from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
-from .one_pass import Precision, one_pass, whole_queries
+from .one_pass import Precision, one_of, one_pass, whole_queries
 from .read_ahead import ReadAhead
 from .sparse_hessian import SparseRows
 from .views import (
@@ -342,12 +341,17 @@ or float64
         p: Vector,
         dtype: type[np.floating] | None,
         n_threads: int = 1,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> FullStep | None:
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
         too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is
-        needed; and without one, two passes are quicker if caches may hold much of X.
+        needed; and without one, two passes are quicker if caches may hold much of X. It is then
+        that scores at the end are computed afresh, too. A Hessian that may be rough is exact where
+        X is large, since more steps are more passes.
         """
         if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
             return None
@@ -356,13 +360,15 @@ or float64
             return None
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS:
-            precision = Precision(*self.standardization(n_threads), dtype)
+            every = one_of(blocks, self.shape) if roughly and self.n_stored < LARGE else 1
+            precision = Precision(*self.standardization(n_threads), dtype, every)
         if precision is None and self.n_stored < UNCACHED:
             return None
         self._begin_pass()
         try:
             rows = self._products
-            return one_pass(rows, loss, blocks, scores, p, precision, n_threads, self._ahead)
+            last = end if precision is None else None
+            return one_pass(rows, loss, blocks, scores, p, precision, n_threads, last, self._ahead)
         except OverflowError:
             return None
 
@@ -389,11 +395,3 @@ or float64
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""
         return self._products.sparse_rows()
-
-
-def two_dimensional(X: Any) -> Any:
-    """Return X as an array or CSR, in float32 if it is, else in float64."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
-    if X.ndim != 2:
-        raise InputError(f"X must be a matrix, found shape {X.shape}")
-    return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

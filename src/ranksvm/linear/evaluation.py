@@ -34,7 +34,7 @@ from ..pairs.sweeps import Scores
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
 from .known import LastHessian
-from .matrix import Hessian, Matrix, Rounded, Slope
+from .matrix import Fresh, Hessian, Matrix, Rounded, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .row_space import RowSpace
 
@@ -114,6 +114,8 @@ class AtWeights:
         The gradient of the loss by the weights, if a pass over X has brought it already.
     known_hessian : Hessian or None
         That of the loss, likewise.
+    fresh : Fresh or None
+        Scores that were computed from the weights, and not moved on the way here, likewise.
     """
 
     objective: Terms
@@ -122,6 +124,7 @@ class AtWeights:
     loss: LossEvaluation
     known_slope: Slope | None = None
     known_hessian: Hessian | None = None
+    fresh: Fresh | None = None
 
     @cached_property
     def value(self) -> float:
@@ -304,8 +307,8 @@ class AtWeights:
         objective = self.objective
         X, n_threads = objective.X, objective.n_threads
         shift, scale = X.standardization(n_threads)
-        known = self.known_hessian
-        if known is not None and known.dtype in (dtype, np.float64):
+        known = self._known(dtype)
+        if known is not None:
             scaled = objective.c * known.matrix
         else:
             scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
@@ -314,13 +317,18 @@ class AtWeights:
             objective.last_hessian.keep(scaled, scale, objective.c)
         return scaled, scale
 
+    def _known(self, dtype: type[np.floating]) -> Hessian | None:
+        known = self.known_hessian
+        return known if known is not None and known.dtype in (dtype, np.float64) else None
+
     def newton_system(self, dtype: type[np.floating] = np.float64) -> NewtonSystem:
         """Form the equations of Newton steps, for standardised features or in row space."""
-        rows = self.objective.rows
+        rows, known = self.objective.rows, self._known(dtype)
         if rows is not None:
             loss = self._smooth_loss
             return self._scaled_system(*rows.scaled_hessian(loss, self.objective.c, dtype))
-        return self._scaled_system(*self.scaled_hessian(dtype))
+        is_rough = known is not None and known.is_rough
+        return self._scaled_system(*self.scaled_hessian(dtype))._replace(is_rough=is_rough)
 
     def last_system(self) -> NewtonSystem | None:
         """Return the same by the Hessian of the loss that was formed last; None if none is kept."""

@@ -94,3 +94,11 @@ def _refuse_objects(values: NDArray[Any], where: str) -> None:
             at = f"row {place[0]} of {where}" if where else f"the value at {list(place)}"
             kind = TypeError if isinstance(error, TypeError) else InputError
             raise kind(f"X must hold numbers; {at} is {reprlib.repr(value)}: {error}") from None
+
+
+def two_dimensional(X: Any) -> Any:
+    """Return X as an array or CSR, in float32 if it is, else in float64."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(numeric_features(X))
+    if X.ndim != 2:
+        raise InputError(f"X must be a matrix, found shape {X.shape}")
+    return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

@@ -15,6 +15,8 @@ from .occurring import Columns
 
 Vector = NDArray[np.float64]
 
+LARGE = 1 << 29  # stored values: so many may be more than memory holds
+
 
 class Slope(NamedTuple):
     """The gradient of a loss by the weights.
@@ -39,20 +41,35 @@ class ColumnSums(NamedTuple):
 
 
 class Hessian(NamedTuple):
-    """``Z' H Z`` for X standardised and the Hessian H of a loss, and its products' precision."""
+    """``Z' H Z`` for X standardised and the Hessian H of a loss, and its products' precision.
+
+    It may be rough: what some of the queries say of it.
+    """
 
     matrix: NDArray[np.float64]
     dtype: type[np.floating]
+    is_rough: bool = False
+
+
+class Fresh(NamedTuple):
+    """Scores ``X w`` that were computed from weights, and how exactly each is known."""
+
+    scores: Scores
+    rounding: float
 
 
 class FullStep(NamedTuple):
-    """The image ``X p`` of a direction, and the scores, the loss and its derivatives at its end."""
+    """The image ``X p`` of a direction, and the scores, the loss and its derivatives at its end.
+
+    Scores there may be known afresh, too.
+    """
 
     image: Scores
     scores: Scores
     loss: SmoothEvaluation
     slope: Slope
     hessian: Hessian | None
+    fresh: Fresh | None = None
 
 
 class Rounded(NamedTuple):
@@ -163,10 +180,15 @@ class Matrix(Protocol):
         p: Vector,
         dtype: type[np.floating] | None,
         n_threads: int = 1,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> FullStep | None:
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         The Hessian is that of `hessian`, standardised; it may be left out, and is for no `dtype`.
+        If it is to be known but `roughly`, it may be that of a part of the queries. Without it, and
+        for weights at the `end`, the pass may bring fresh scores there, which confirm the value.
         The result is None where X, the queries or the size of numbers do not allow this.
         """
 

@@ -23,7 +23,7 @@ from ..pairs.sweeps import Scores
 from .evaluation import AtWeights, Terms
 from .known import Known
 from .line import Line
-from .matrix import FullStep, Slope
+from .matrix import Fresh, FullStep, Slope
 from .penalties import SquaredNorm
 from .samples import Sample
 
@@ -66,11 +66,14 @@ class LinearObjective(Terms):
         """Return the same objective, of which this is known."""
         return replace(self, known=known)
 
-    def evaluate(self, w: ArrayLike, dtype: type[np.floating] | None = None) -> LinearEvaluation:
+    def evaluate(
+        self, w: ArrayLike, dtype: type[np.floating] | None = None, *, roughly: bool = False
+    ) -> LinearEvaluation:
         """Evaluate the objective at weights of shape (n_features,).
 
         For a `dtype`, gradient and Hessian in that precision come from the same pass over X, where
-        that can be; but for a smoothing, which is narrowed first unless weights are zero.
+        that can be; but for a smoothing, which is narrowed first unless weights are zero. The
+        Hessian may be known but `roughly`.
         """
         weights = np.ascontiguousarray(w, dtype=np.float64)
         known = self.known
@@ -80,7 +83,7 @@ class LinearObjective(Terms):
             return self.at(weights, known.scores)
         is_final = self.loss.narrowed(0.5) is self.loss or not weights.any()
         if dtype is not None and is_final:
-            step = self.full_step(self.X.zeros(), weights, dtype)
+            step = self.full_step(self.X.zeros(), weights, dtype, roughly=roughly)
             if step is not None:
                 return LinearEvaluation(self, weights, *step[1:])
         scores = self.X.dot(weights, self.n_threads) if weights.any() else self.X.zeros()
@@ -96,32 +99,40 @@ class LinearObjective(Terms):
         value = self.penalty.value(weights) + self.c * loss
         return value * (1 + ROUNDING)
 
-    def upper_loss(self, weights: Vector) -> float:
+    def upper_loss(self, weights: Vector, fresh: Fresh | None = None) -> float:
         """Return ``L(X w)`` from fresh scores, and not less than it is.
 
         Scores are known to within a bound e each, and so differences to within 2 e: the loss is
         that of a margin that is larger by as much, which counts pairs just beyond the kink, too.
-        It costs a pass over X, and a sweep.
+        It costs a pass over X, unless they are known, and a sweep.
         """
         known = self.known
         if known is not None and weights is known.weights and known.upper_loss is not None:
             return known.upper_loss
-        scores, rounding = self._scores_within(weights)
+        scores, rounding = fresh or self._fresh(weights)
         loss = self.loss.widened(rounding).evaluate(scores)
         return loss.value + loss.rounding
 
-    def _scores_within(self, weights: Vector) -> tuple[Scores, float]:
+    def _fresh(self, weights: Vector) -> Fresh:
         """Return ``X w``, and how exactly it is known; without a vector of that."""
         scores, rounding = self.X.dot_within(weights, self.n_threads)
-        return scores, float(rounding.max())
+        return Fresh(scores, float(rounding.max()))
 
     def full_step(
-        self, scores: Scores, p: Vector, dtype: type[np.floating] | None
+        self,
+        scores: Scores,
+        p: Vector,
+        dtype: type[np.floating] | None,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> FullStep | None:
         """Return ``X p`` and what is at these scores and as much more, if one pass brings both."""
         if self.rows is not None:
             return None
-        return self.X.full_step(self.loss, scores, p, dtype, self.n_threads)
+        return self.X.full_step(
+            self.loss, scores, p, dtype, self.n_threads, roughly=roughly, end=end
+        )
 
     def confirmed(
         self, weights: Vector, value: float, upper: float, enough: float
@@ -194,7 +205,7 @@ class LinearEvaluation(AtWeights):
     Attributes
     ----------
     objective : LinearObjective
-    weights, scores, loss, known_slope, known_hessian
+    weights, scores, loss, known_slope, known_hessian, fresh
         As for `ranksvm.linear.evaluation.AtWeights`.
     """
 
@@ -203,7 +214,7 @@ class LinearEvaluation(AtWeights):
     @cached_property
     def upper_loss(self) -> float:
         """The loss here from fresh scores, and not less than it is."""
-        return self.objective.upper_loss(self.weights)
+        return self.objective.upper_loss(self.weights, self.fresh)
 
     @property
     def known(self) -> Known:
@@ -313,16 +324,21 @@ class LinearEvaluation(AtWeights):
         return Line(self, p, self.image(p) if image is None else image, last=end)
 
     def towards(
-        self, p: Vector, dtype: type[np.floating] | None = None, *, end: Vector | None = None
+        self,
+        p: Vector,
+        dtype: type[np.floating] | None = None,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> Line[LinearEvaluation]:
         """Restrict as `along` does, with what is at the full step from the same pass over X.
 
-        That are value and gradient, and for a `dtype` the Hessian in that precision, too. `end` are
-        the weights there, if they are known exactly.
+        That are value and gradient, and for a `dtype` the Hessian in that precision, too, which may
+        be known but `roughly`. `end` are the weights there, if they are known exactly.
         """
-        step = self.objective.full_step(self.scores, p, dtype)
+        weights = self.weights + p if end is None else end
+        step = self.objective.full_step(self.scores, p, dtype, roughly=roughly, end=weights)
         if step is None:
             return Line(self, p, self.image(p), last=end)
-        weights = self.weights + p if end is None else end
         there = LinearEvaluation(self.objective, weights, *step[1:])
         return Line(self, p, step.image, there, end)

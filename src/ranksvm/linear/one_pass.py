@@ -7,12 +7,19 @@ is in the cache, is read once for all that is asked for at the end of the step:
 2. the gradient g of the loss and the Laplacian of its queries there, by a sweep over these alone,
 3. ``X'g``, and its part of the Hessian as in `ranksvm.linear.hessian`, which are added up.
 
-Blocks depend on the shape alone and are added up in their order, so that the result is the same for
-every number of threads.
+Blocks depend on the shape alone and are added up in an order that does, so that the result is the
+same for every number of threads.
+
+Far from the optimum, every eighth block or so tells roughly what the Hessian of all is. These come
+first; and the other blocks are added, too, where that does not serve. Features that have heavy
+tails, or occur rarely, are seen by their squares, which are not what they are in all rows. And
+where a step from zero promises little, pairs stay active, so that an exact Hessian leads to the
+optimum at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,10 +32,11 @@ from ..pairs.joined import Run, joined
 from ..pairs.losses import SmoothEvaluation, SmoothLoss
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
+from ..solvers.cholesky import ScaledCholesky
 from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
-from .matrix import FullStep, Hessian, Slope
+from .matrix import Fresh, FullStep, Hessian, Slope
 from .read_ahead import ReadAhead
 from .views import Block, Products
 
@@ -37,14 +45,24 @@ Vector = NDArray[np.float64]
 LEAST_ROWS, MOST_ROWS = 256, 1 << 14  # of a block
 SINGLE = 4  # bytes of a number in single precision
 LONGEST = 4  # in blocks, of a query that is gone through as one
+# A sample is one of so many blocks at most, of so many at least, and has rows for each feature.
+RAREST, LEAST_BLOCKS, ROWS_OF_FEATURE = 8, 8, 100
+EVEN = 2.0  # the factor within which its squares are those of all rows
+MUCH = 0.2  # of the loss at zero, that a step promises to take away
+RIDGE = 1e-3  # of the diagonal
 
 
 class Precision(NamedTuple):
-    """That of a Hessian ``Z' H Z``, for ``Z = (X - shift) * scale`` in numbers of a dtype."""
+    """That of a Hessian ``Z' H Z``, for ``Z = (X - shift) * scale`` in numbers of a dtype.
+
+    Columns of Z have the variance 1, or are constant. The Hessian may be that of one of `every` so
+    many blocks, as far as the pairs of these stand for all.
+    """
 
     shift: Vector
     scale: Vector
     dtype: type[np.floating]
+    every: int = 1
 
 
 def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
@@ -63,6 +81,12 @@ def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
     return blocks + [(query, query + 1) for query in long_queries]
 
 
+def one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
+    """Say of how many blocks each one has to be in a sample, which is all if they are few."""
+    n, d = shape
+    return max(min(RAREST, len(blocks) // LEAST_BLOCKS, n // (ROWS_OF_FEATURE * max(d, 1))), 1)
+
+
 def one_pass(
     X: Products,
     loss: SmoothLoss,
@@ -71,6 +95,7 @@ def one_pass(
     p: Vector,
     precision: Precision | None,
     n_threads: int,
+    last: Vector | None = None,
     ahead: ReadAhead | None = None,
 ) -> FullStep:
     """Take a full step along p, of shape (n_features,), from where the scores are those given.
@@ -86,6 +111,8 @@ def one_pass(
     precision : Precision or None
         None if no Hessian is asked for.
     n_threads : int
+    last : ndarray of shape (n_features,), optional
+        Weights at the end, if scores there are to be computed afresh, too.
     ahead : ReadAhead, optional
         What reads rows that are mapped from disk before they are needed.
 
@@ -94,14 +121,34 @@ def one_pass(
     OverflowError
         If scores do.
     """
-    groups = loss.pairs.groups
-    end = _End(X, loss, scores, p, precision)
-    sums = _Sums(groups, scores, len(p), precision)
-    coming = blocks if ahead is None else ahead.before(blocks, groups.indptr)
+    every = 1 if precision is None else precision.every
+    end = _End(X, loss, scores, p, precision, last)
+    sums = _Sums(end)
+
+    def added(
+        end: _End, blocks: list[Run], ahead: ReadAhead | None = ahead
+    ) -> Iterator[tuple[Run, SmoothEvaluation]]:
+        coming = blocks if ahead is None else ahead.before(blocks, loss.pairs.groups.indptr)
+        for run, part in zip(blocks, ordered(end.of_block, coming), strict=True):
+            yield sums.add(run, part)
+
+    def parts() -> Iterator[tuple[Run, SmoothEvaluation]]:
+        if every == 1:
+            yield from added(end, blocks)
+            return
+        yield from added(end, blocks[::every], None)
+        serves = sums.are_even and (p.any() or sums.promise >= MUCH)
+        others = [run for place, run in enumerate(blocks) if place % every]
+        yield from added(replace(end, precision=None) if serves else end, others)
+
     with in_order(n_threads) as ordered:
-        parts = zip(blocks, ordered(end.of_block, coming), strict=True)
-        there = joined(loss, sums.scores, (sums.add(run, part) for run, part in parts))
-    return FullStep(sums.image, sums.scores, there, sums.slope, sums.hessian)
+        there = joined(loss, sums.scores, parts())
+    return FullStep(sums.image, sums.scores, there, sums.slope, sums.hessian, sums.fresh)
+
+
+class _Product(NamedTuple):
+    matrix: NDArray[np.floating]  # Z' N Z
+    squares: NDArray[np.floating] | None  # of each column of Z, in a sample
 
 
 class _OfBlock(NamedTuple):
@@ -109,33 +156,44 @@ class _OfBlock(NamedTuple):
     loss: SmoothEvaluation
     gradient: Vector
     rows_in_a_sum: int  # of the gradient
-    product: NDArray[np.floating] | None  # Z' N Z
+    product: _Product | None
+    fresh: Fresh | None
 
 
 class _Sums:
     """What blocks add up to, and what they bring row by row."""
 
-    def __init__(
-        self, groups: QueryGroups, scores: Vector, d: int, precision: Precision | None
-    ) -> None:
-        self._groups, self._start, self._precision = groups, scores, precision
-        self.image, self.scores = np.empty_like(scores), np.empty_like(scores)
+    def __init__(self, end: _End) -> None:
+        self._pairs, self._start, self._precision = end.loss.pairs, end.scores, end.precision
+        self.image, self.scores = np.empty_like(end.scores), np.empty_like(end.scores)
+        self.fresh = None if end.last is None else Fresh(np.empty_like(end.scores), 0.0)
+        d = len(end.p)
         self._gradient = np.zeros(d)
         self._n_blocks = self._rows_in_a_sum = 0
-        self._product = np.zeros((d, d)) if precision is not None else None
-        self._factor = 0.0
+        self._product, self._squares = np.zeros((d, d)), np.zeros(d)
+        self._n_rows = 0  # in the product, and weight of their pairs
+        self._value = self._weight = self._factor = 0.0
 
     def add(self, run: Run, part: _OfBlock) -> tuple[Run, SmoothEvaluation]:
         """Add the next block; return which it was, and its loss."""
-        rows = self._groups.rows(*run)
+        rows = self._pairs.groups.rows(*run)
         self.image[rows] = part.image
         self.scores[rows] = self._start[rows] + part.image
         self._gradient += part.gradient
         self._n_blocks += 1
+        self._value += part.loss.value
         self._rows_in_a_sum = max(self._rows_in_a_sum, part.rows_in_a_sum)
-        if self._product is not None and part.product is not None:
-            self._product += part.product
+        if part.product is not None:
+            self._product += part.product.matrix
+            if part.product.squares is not None:
+                self._squares += part.product.squares
+            self._n_rows += len(part.image)
+            self._weight += float(self._pairs.pairs_per_query[slice(*run)].sum())
             self._factor = part.loss.curvature * core_sweep(part.loss)[0].half_laplacian_unit
+        if self.fresh is not None and part.fresh is not None:
+            self.fresh.scores[rows] = part.fresh.scores
+            rounding = max(self.fresh.rounding, part.fresh.rounding)
+            self.fresh = self.fresh._replace(rounding=rounding)
         return run, part.loss
 
     @property
@@ -144,13 +202,40 @@ class _Sums:
         return Slope(self._gradient, relative_rounding(self._rows_in_a_sum + self._n_blocks))
 
     @property
-    def hessian(self) -> Hessian | None:
-        """``Z' H Z``, if it was asked for."""
-        if self._product is None or self._precision is None:
-            return None
+    def are_even(self) -> bool:
+        """Whether the blocks in the product stand for all: their columns have about variance 1."""
+        if self._precision is None or not self._weight > 0:
+            return False
+        square = self._squares / self._n_rows
+        may_be_constant = self._precision.scale == 1.0
+        return bool(np.all((square <= EVEN) & ((EVEN * square >= 1.0) | may_be_constant)))
+
+    @property
+    def promise(self) -> float:
+        """What a Newton step on the blocks so far promises, as a part of their loss."""
+        if self._precision is None:
+            return 0.0
+        hessian = self._symmetric
+        hessian[np.diag_indices_from(hessian)] += RIDGE * np.diag(hessian).mean()
+        factor, slope = ScaledCholesky.of(hessian), self._precision.scale * self._gradient
+        return 0.0 if factor is None else 0.5 * float(slope @ factor.solve(slope)) / self._value
+
+    @property
+    def _symmetric(self) -> NDArray[np.float64]:
         matrix = self._product + self._product.T
         matrix *= self._factor
-        return Hessian(matrix, self._precision.dtype)
+        return matrix
+
+    @property
+    def hessian(self) -> Hessian | None:
+        """``Z' H Z``, if it was asked for."""
+        if self._precision is None:
+            return None
+        is_rough = self._n_rows < len(self.scores)
+        matrix = self._symmetric
+        if is_rough:
+            matrix *= self._pairs.n_pairs / self._weight
+        return Hessian(matrix, self._precision.dtype, is_rough)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +247,7 @@ class _End:
     scores: Vector
     p: Vector
     precision: Precision | None
+    last: Vector | None
 
     def of_block(self, run: Run) -> _OfBlock:
         """Read the rows of some queries; return what they bring."""
@@ -176,16 +262,23 @@ class _End:
             raise OverflowError("scores must be finite")
         loss = replace(self.loss, pairs=pairs.part(*run)).evaluate(scores)
         gradient = X.t_dot(loss.gradient, 1)
-        return _OfBlock(image, loss, gradient, X.rows_in_a_sum, self._product(X, loss))
+        product, fresh = self._product(X, loss), self._fresh(X)
+        return _OfBlock(image, loss, gradient, X.rows_in_a_sum, product, fresh)
 
-    def _product(self, X: Products, loss: SmoothEvaluation) -> NDArray[np.floating] | None:
-        """Return ``Z' N Z``."""
+    def _fresh(self, X: Products) -> Fresh | None:
+        if self.last is None:
+            return None
+        scores, rounding = X.dot_within(self.last, 1)
+        return Fresh(scores, float(rounding.max(initial=0.0)))
+
+    def _product(self, X: Products, loss: SmoothEvaluation) -> _Product | None:
         if self.precision is None:
             return None
-        shift, scale, dtype = self.precision
+        shift, scale, dtype, every = self.precision
         sweep, _ = core_sweep(loss)
         rows = sweep.rows()
         Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
         moved = _core.like(Z)
         sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
-        return Z.T @ moved
+        squares = np.einsum("ij,ij->j", Z, Z) if every > 1 else None
+        return _Product(Z.T @ moved, squares)

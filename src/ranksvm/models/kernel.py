@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from .columns import columns_of
 from .scaling import multiplied
 

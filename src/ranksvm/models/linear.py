@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..linear.design_matrix import DesignMatrix, two_dimensional
+from ..linear.design_matrix import DesignMatrix
+from ..linear.features import two_dimensional
 from ..linear.occurring import IN_SCORING, FeatureWeights
 from ..summaries import Tabular
 from .columns import columns_of

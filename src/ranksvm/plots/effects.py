@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..linear.design_matrix import two_dimensional
+from ..linear.features import two_dimensional
 from ..models import KernelModel
 from ..models.columns import columns_of
 from ..models.effects import effect_curves, split_at_queries

@@ -19,6 +19,7 @@ Vector = NDArray[np.float64]
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 SAFE = 4.0  # times what is foreseen of the distance
 WIDE = 64  # features, from which on a Hessian costs more than another step does
+N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
 
 
 def newton(
@@ -68,13 +69,15 @@ class _Newton:
         self._continuation = Continuation(foresees=True)
         self._dtype: type[np.floating] = np.float32 if size >= 32 else np.float64
         self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
+        self._n_rough = 0  # Hessians that may be so, from now on
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
         self._left = 1.0  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
 
     def minimize(self, objective: Objective, w0: Vector) -> SolverResult:
         """Step from w0 to where the gap is small enough."""
-        start = objective.resumed().evaluate(w0, self._dtype)
+        self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
+        start = objective.resumed().evaluate(w0, self._dtype, roughly=self._n_rough > 0)
         current = self._continuation.start(start, self._progress.lower_bound)
         del start
         status = self._progress.record(current, 0.0)
@@ -109,12 +112,14 @@ class _Newton:
         self._trial = trial = None
         if direction is not None:
             dtype = self._asked_for(before, is_exact)
-            trial, n_trials = line_search(before.towards(direction, dtype))
+            line = before.towards(direction, dtype, roughly=self._goes_on_roughly())
+            trial, n_trials = line_search(line)
             self._progress.n_evaluations += n_trials
         if trial is None:
             return before, self._without_trial(is_exact)
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
+        is_exact = is_exact and self._matrix is not None and not self._matrix.is_rough
         if dtype is not None or not is_gain(before, there):
             self._matrix = None
         if is_exact and trial.step > 0.5 and fall > 0.1:
@@ -123,6 +128,12 @@ class _Newton:
         is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
         self._left = min(fall, SAFE * fall**2) if is_square else fall
         return there, self._progress.record(there, trial.step)
+
+    def _goes_on_roughly(self) -> bool:
+        """Say whether the Hessian at the end of a step may be rough, as that of the step is."""
+        is_rough = self._matrix is not None and self._matrix.is_rough
+        self._n_rough = self._n_rough - 1 if is_rough else 0
+        return self._n_rough > 0
 
     def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
         """Return the precision of the Hessian at the end of a step; None if none is needed.
@@ -152,6 +163,7 @@ class NewtonMatrix:
     factor: ScaledCholesky
     to_coordinates: Callable[[Vector], Vector]
     to_weights: Callable[[Vector], Vector]
+    is_rough: bool = False
 
     @classmethod
     def of(cls, system: NewtonSystem | None) -> NewtonMatrix | None:
@@ -159,7 +171,7 @@ class NewtonMatrix:
         factor = None if system is None else ScaledCholesky.of(system.hessian)
         if system is None or factor is None:
             return None
-        return cls(factor, system.to_coordinates, system.to_weights)
+        return cls(factor, system.to_coordinates, system.to_weights, system.is_rough)
 
     @property
     def least_pivot(self) -> float:

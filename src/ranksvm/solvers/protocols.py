@@ -26,11 +26,15 @@ class Plane(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """Hessian ``B'HB`` by coordinates y of the step ``B y``, and the maps B' and B."""
+    """Hessian ``B'HB`` by coordinates y of the step ``B y``, and the maps B' and B.
+
+    The Hessian may be rough: that of a part of the data.
+    """
 
     hessian: NDArray[np.float64]
     to_coordinates: Callable[[Vector], Vector]
     to_weights: Callable[[Vector], Vector]
+    is_rough: bool = False
 
 
 class FewRows(NamedTuple):
@@ -204,13 +208,18 @@ class Evaluation(Point, Protocol):
         """
 
     def towards(
-        self, p: Vector, dtype: type[np.floating] | None = None, *, end: Vector | None = None
+        self,
+        p: Vector,
+        dtype: type[np.floating] | None = None,
+        *,
+        roughly: bool = False,
+        end: Vector | None = None,
     ) -> Line[Evaluation]:
         """Restrict as `along` does, where the full step is likely to be taken.
 
         The pass over the data that brings the image may bring value and gradient there as well,
-        and for a `dtype` the Hessian of `newton_system` in that precision. `end` are the weights
-        there, if they are known exactly.
+        and for a `dtype` the Hessian of `newton_system` in that precision, which may be known but
+        `roughly`. `end` are the weights there, if they are known exactly.
         """
 
     @property
@@ -294,8 +303,11 @@ class Objective(CountsPasses, Protocol):
     def sampled(self) -> Objective | None:
         """Nearly the same function, made of a sample of the data; None if there is none."""
 
-    def evaluate(self, w: Vector, dtype: type[np.floating] | None = None) -> Evaluation:
+    def evaluate(
+        self, w: Vector, dtype: type[np.floating] | None = None, *, roughly: bool = False
+    ) -> Evaluation:
         """Return the objective at w.
 
-        The pass over the data that this takes may bring the Hessian in the precision of a `dtype`.
+        The pass over the data that this takes may bring the Hessian in the precision of a `dtype`,
+        which may be known but `roughly`.
         """
