@@ -55,8 +55,8 @@ RIDGE = 1e-3  # of the diagonal
 class Precision(NamedTuple):
     """That of a Hessian ``Z' H Z``, for ``Z = (X - shift) * scale`` in numbers of a dtype.
 
-    Columns of Z have the variance 1, or are constant. The Hessian may be that of one of `every` so
-    many blocks, as far as the pairs of these stand for all.
+    Columns of Z have the variance 1, or are constant. The Hessian may be that of one in `every` so
+    many blocks, weighed by pairs (:eq:`rough-hessian`), where these stand for all.
     """
 
     shift: Vector
@@ -82,7 +82,7 @@ def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
 
 
 def one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
-    """Say of how many blocks each one has to be in a sample, which is all if they are few."""
+    """Return the number of blocks of which one is in a sample; 1 if all of them are needed."""
     n, d = shape
     return max(min(RAREST, len(blocks) // LEAST_BLOCKS, n // (ROWS_OF_FEATURE * max(d, 1))), 1)
 

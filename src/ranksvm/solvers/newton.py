@@ -38,7 +38,8 @@ def newton(
     The pass over X that the search begins with may bring gradient and Hessian at the full step,
     too, so that such a step takes one pass in all. No Hessian is asked for where steps by the last
     one are foreseen to reach the end from there (:eq:`same-hessian`); these go on as long as they
-    serve. So do those by the Hessian of a problem nearby, if one is kept.
+    serve. So do those by the Hessian of a problem nearby, if one is kept. From zero, the first two
+    Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
