@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..linear.features import two_dimensional
-from ..linear.features import numeric_features
+from ..linear.features import numeric_features, two_dimensional
 from ..pairs.columns import finite_column
 from ..pairs.queries import QueryGroups, present_ids
 from ..pairs.query_columns import column_names, query_column, without_column
