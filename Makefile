@@ -10,6 +10,11 @@ READY_TEST := $(VENV)/.ready-test
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hpp cpp/svmlight/*.?pp) \
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
+# Many a test starts processes, which would compile again all that they import where Python is told
+# to keep no bytecode. In build/, none changes the folders of SOURCES.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
   coverage wheel check-files \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
