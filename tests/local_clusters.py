@@ -1,4 +1,4 @@
-"""Clusters of Dask in processes of this machine, that talk by TCP."""
+"""Clusters of Dask on this machine: in processes that talk by TCP, or for less in threads."""
 
 import warnings
 from collections import Counter
@@ -8,12 +8,15 @@ import distributed
 
 
 @contextmanager
-def local_cluster(n_workers):
-    """Start workers of one thread; what Dask warns of meanwhile is none of ours."""
+def local_cluster(n_workers, *, processes=True):
+    """Start workers of one thread each; what Dask warns of meanwhile is none of ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cluster = distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address="127.0.0.1:0",
         )
     with cluster:
         yield cluster

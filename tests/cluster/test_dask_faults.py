@@ -188,7 +188,8 @@ def test_scattered_data_of_a_killed_worker_are_told(at_round):
 
 def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):
     monkeypatch.setattr(driver_module, "PATIENCE", 1.0)
-    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    few = local_cluster(1, processes=False)
+    with few as cluster, distributed.Client(cluster, set_as_default=False) as client:
         at_round(2, lambda: cluster.scale(3))
         assert bits(DaskRankSVM(tol=1e-9, client=client).fit(*collections())) == undisturbed
         at_round(2, lambda: leave(cluster, client))

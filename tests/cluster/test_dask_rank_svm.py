@@ -113,10 +113,13 @@ def test_tasks_have_names(client):
 
 
 def test_results_depend_on_partitions_alone(client, model):
-    """Bits are the same for 1, 2 and 4 workers, and the second time."""
+    """Bits are the same for 1, 2 and 4 workers, of processes or threads, and the second time."""
     found = {model.coef_.tobytes()}
     for n in (1, 4):
-        with local_cluster(n) as other, distributed.Client(other, set_as_default=False) as one:
+        with (
+            local_cluster(n, processes=False) as other,
+            distributed.Client(other, set_as_default=False) as one,
+        ):
             again = clone(model).set_params(client=one)
             for _ in range(2):
                 found.add(again.fit(rows(), column(Y), column(QID)).coef_.tobytes())

@@ -310,10 +310,11 @@ def test_protein(protein, solver, storage, place):
         model = place.ranker(1e-4, normalize=None, solver=solver, tol=1e-10, n_threads=n_threads)
         return model.fit(storage(X), y, qid)
 
-    one, two = fit(1), fit(2)
+    one = fit(1)
     assert one.n_pairs_ == 1_045_462_101
     assert one.objective_ == pytest.approx(84301.134305333, rel=1e-10)
-    assert np.array_equal(one.coef_, two.coef_)
+    if place.device is None:  # the libraries of arrays have threads of their own
+        assert np.array_equal(one.coef_, fit(2).coef_)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
