@@ -3,6 +3,7 @@ import os
 # Before NumPy is imported: threads of BLAS gain nothing on small matrices, and where other tests
 # have the CPUs, they wait for one another a hundred times as long as they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # likewise those of PyTorch and others
 
 import signal
 from pathlib import Path

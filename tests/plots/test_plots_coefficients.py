@@ -13,6 +13,7 @@ from ranksvm.linear.grid import RankSVMGrid
 from ranksvm.linear.occurring import Columns, FeatureWeights
 from ranksvm.plots import CoefficientPathDisplay, CoefficientsDisplay, save_figure
 from ranksvm.plots.figures import BLUE, VERMILLION
+from strategies import examples
 
 NAMES = ["bm25", "$a$b_", "größe"]
 
@@ -30,6 +31,7 @@ def shown(display):
     st.integers(1, 14),
     st.sampled_from([1e-300, 1.0, 1e150]),
 )
+@examples(30)
 def test_the_largest_weights_are_shown(weights, n_shown, scale):
     coef = np.array(weights) * scale
     display = CoefficientsDisplay(coef).plot(n_shown=n_shown)

@@ -97,6 +97,7 @@ def test_what_cannot_be_drawn_by_depth():
     st.lists(st.sampled_from([-1.0, -1e-9, 0.0, 1e-12, 0.5, np.nan]), max_size=30),
     st.sampled_from([None, 0.5]),
 )
+@strategies.examples(30)
 def test_wins_and_losses(differences, p_value):
     display = QueryComparisonDisplay(differences, p_value=p_value).plot()
     assert display.n_wins_ == sum(value > 0 for value in differences)
@@ -167,6 +168,7 @@ def test_what_cannot_be_compared():
 
 
 @given(strategies.rankings(weighted=False), st.integers(2, 6))
+@strategies.examples(40)
 def test_every_row_is_in_the_histogram_of_its_label(ranking, n_labels):
     display = ScoreDistributionDisplay.from_predictions(
         ranking.y, ranking.scores, ranking.qid, n_labels=n_labels
