@@ -54,6 +54,7 @@ def folder(tmp_path, monkeypatch):
         ("[Parameters]\nregparam=1e-310", "line 2: regparam must be finite and greater than 0.*"),
         ("[Parameters]\nregparam=1e999", "line 2: regparam must be finite and greater than 0.*"),
         ("[Parameters]\nregparam=nan", "line 2: regparam must be a number, not 'nan'"),
+        (f"[Parameters]\nregparam={10**6 * '1'}x", "line 2: regparam must be a number, not '1.*"),
         ("[Parameters]\nregparam=1_0", "line 2: regparam must be a number, not '1_0'"),
         ("[Parameters]\nepsilon=-1", "line 2: epsilon must be finite and 0 or greater, not -1.0"),
         ("[Parameters]\nC=1\nregparam=1", "line 3: regparam is 1 / C: give one of the two"),

@@ -40,6 +40,13 @@ def test_what_is_no_finite_decimal_number_is_refused(tmp_path, word):
         read_scores(tmp_path / "s", 3, "data")
 
 
+def test_a_long_word_is_refused_at_once(tmp_path):
+    """Digits are gone through once; by every two of them it would take hours."""
+    (tmp_path / "s").write_text(10**6 * "1" + "x")
+    with pytest.raises(DataError, match=r"s, line 1: expected one finite score per line, found '1"):
+        read_scores(tmp_path / "s", 1, "data")
+
+
 @pytest.mark.parametrize("text", ["", "\n", "1\n", "1\n2\n3\n"])
 def test_as_many_scores_as_rows(tmp_path, text):
     (tmp_path / "s").write_text(text)

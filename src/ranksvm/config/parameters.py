@@ -29,7 +29,7 @@ _KERNEL_ALIASES = {
 }
 _DEFAULT_EPSILON = 1e-3
 _DEFAULT_MEMORY = 4e9
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)

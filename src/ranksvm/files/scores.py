@@ -16,7 +16,7 @@ from .quoting import shown
 from .source import DataError, read_bytes
 
 _DECIMAL = b"0123456789+-.eE \t\r\n"
-_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def write_scores(path: str | os.PathLike[str], scores: NDArray[np.float64]) -> None:
