@@ -318,10 +318,9 @@ def choose_solver(
         return _conditional(X, costs, parameters, has_sample)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    direct, cost = _explicit(X, preferences, costs, parameters)
+    direct, cost, in_list = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
-    in_list = kinks and direct == "row_space" and not _suits_blocks(X, preferences, costs)
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
@@ -380,20 +379,21 @@ def _steps(costs: Costs, parameters: Parameters) -> float:
 
 def _explicit(
     X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
-) -> tuple[str, float]:
-    """Return the cheaper of the two kinds of explicit Newton steps, and what it costs."""
+) -> tuple[str, float, bool]:
+    """Return the cheaper kind of explicit Newton steps, its cost, and whether it lists pairs."""
     n, d = X.shape
     n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
-    is_listed = kinks and costs.n_pairs <= MOST_PAIRS
+    in_blocks = False
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if RowSpace.suits(X):
-        if kinks and _suits_blocks(X, preferences, costs):
+        in_blocks = kinks and _suits_blocks(X, preferences, costs)
+        if in_blocks:
             options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
-        elif is_listed:
+        elif kinks and costs.n_pairs <= MOST_PAIRS:
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
         elif n < d:
             options["row_space"] = costs.row_space(n_steps)
     name = min(options, key=options.__getitem__)
-    return name, options[name]
+    return name, options[name], kinks and name == "row_space" and not in_blocks
