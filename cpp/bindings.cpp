@@ -5,6 +5,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bus_error.hpp"
+#include "cholesky.hpp"
 #include "numpy_arrays.hpp"
 #include "simplex_qp.hpp"
 #include "sweep.hpp"
@@ -212,23 +214,14 @@ void bind_walk(nb::module_& m, const char* name) {
 }
 
 // Solves L L' x = b, for a lower triangular L.
-Out<double, 1> cholesky_solve(const In<double, 2>& L, const In<double, 1>& b) {
+Out<double, 1> solve_by_cholesky(const In<double, 2>& L, const In<double, 1>& b) {
   const auto d = static_cast<std::int64_t>(b.shape(0));
   require(static_cast<std::int64_t>(L.shape(0)) == d && static_cast<std::int64_t>(L.shape(1)) == d,
           "L must be square and fit b");
   auto result = new_vector<double>(d);
-  double* x = result.data();
-  for (std::int64_t i = 0; i < d; ++i) {
-    const double* row = L.data() + i * d;
-    double sum = b.data()[i];
-    for (std::int64_t k = 0; k < i; ++k) sum -= row[k] * x[k];
-    x[i] = sum / row[i];
-  }
-  for (std::int64_t i = d; i-- > 0;) {
-    const double* row = L.data() + i * d;
-    x[i] /= row[i];
-    for (std::int64_t k = 0; k < i; ++k) x[k] -= row[k] * x[i];
-  }
+  const nb::gil_scoped_release release;
+  std::copy_n(b.data(), d, result.data());
+  cholesky_solve(L.data(), static_cast<std::size_t>(d), result.data());
   return result;
 }
 
@@ -365,7 +358,7 @@ NB_MODULE(_core, m) {
   bind_top_pairs(m);
   bind_interior_pairs(m);
   bind_matrices(m);
-  m.def("cholesky_solve", &cholesky_solve, "L"_a.noconvert(), "b"_a.noconvert());
+  m.def("cholesky_solve", &solve_by_cholesky, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);
   bind_svmlight(m);
   bind_tables(m);

@@ -8,53 +8,65 @@ namespace ranksvm {
 namespace {
 
 using Rows = std::vector<double>*;
-using ConstRows = const std::vector<double>*;
+
+// Where rows begin: those of a factor that changes, and those of an array.
+struct KeptRows {
+  const std::vector<double>* rows;
+  RANKSVM_INLINE const double* operator[](std::size_t i) const { return rows[i].data(); }
+};
+
+struct ArrayRows {
+  const double* values;
+  std::size_t n;
+  RANKSVM_INLINE const double* operator[](std::size_t i) const { return values + i * n; }
+};
 
 // Rows that are gone through at the same time, and turned: their sums do not wait for one another.
 constexpr std::size_t kRows = 4, kTurned = 8;
 
-// Inner products of the first n elements of some rows with b.
-template <std::size_t Count>
-RANKSVM_INLINE void multiply(ConstRows rows, const double* b, std::size_t n, double* products) {
+// Inner products of the first i elements of some rows, from row i on, with b.
+template <std::size_t Count, class RowsOfL>
+RANKSVM_INLINE void multiply(RowsOfL rows, std::size_t i, const double* b, double* products) {
   const double* row[Count];
   Lanes sums[Count] = {};
-  for (std::size_t r = 0; r < Count; ++r) row[r] = rows[r].data();
+  for (std::size_t r = 0; r < Count; ++r) row[r] = rows[i + r];
   std::size_t k = 0;
-  for (; k + kLanes <= n; k += kLanes) {
+  for (; k + kLanes <= i; k += kLanes) {
     const Lanes factor = load(b + k);
     for (std::size_t r = 0; r < Count; ++r) sums[r] += load(row[r] + k) * factor;
   }
   for (std::size_t r = 0; r < Count; ++r) {
     double rest = 0.0;
-    for (std::size_t j = k; j < n; ++j) rest += row[r][j] * b[j];
+    for (std::size_t j = k; j < i; ++j) rest += row[r][j] * b[j];
     products[r] = total(sums[r]) + rest;
   }
 }
 
-template <std::size_t Count>
-RANKSVM_INLINE void solve_lower_rows(ConstRows rows, std::size_t i, double* b) {
+template <std::size_t Count, class RowsOfL>
+RANKSVM_INLINE void solve_lower_rows(RowsOfL rows, std::size_t i, double* b) {
   double products[Count];
-  multiply<Count>(rows + i, b, i, products);
+  multiply<Count>(rows, i, b, products);
   for (std::size_t r = 0; r < Count; ++r) {
-    const double* row = rows[i + r].data() + i;
+    const double* row = rows[i + r] + i;
     double rest = b[i + r] - products[r];
     for (std::size_t s = 0; s < r; ++s) rest -= row[s] * b[i + s];
     b[i + r] = rest / row[r];
   }
 }
 
-RANKSVM_CLONES void solve_lower(ConstRows rows, std::size_t n, double* b) {
+template <class RowsOfL>
+RANKSVM_CLONES void solve_lower(RowsOfL rows, std::size_t n, double* b) {
   std::size_t i = 0;
   for (; i + kRows <= n; i += kRows) solve_lower_rows<kRows>(rows, i, b);
   for (; i < n; ++i) solve_lower_rows<1>(rows, i, b);
 }
 
-template <std::size_t Count>
-RANKSVM_INLINE void solve_upper_rows(ConstRows rows, std::size_t i, double* RANKSVM_RESTRICT b) {
+template <std::size_t Count, class RowsOfL>
+RANKSVM_INLINE void solve_upper_rows(RowsOfL rows, std::size_t i, double* RANKSVM_RESTRICT b) {
   const double* row[Count];
   double value[Count];
   for (std::size_t r = Count; r-- > 0;) {
-    row[r] = rows[i + r].data();
+    row[r] = rows[i + r];
     value[r] = b[i + r] /= row[r][i + r];
     for (std::size_t s = 0; s < r; ++s) b[i + s] -= row[r][i + s] * value[r];
   }
@@ -65,7 +77,8 @@ RANKSVM_INLINE void solve_upper_rows(ConstRows rows, std::size_t i, double* RANK
   }
 }
 
-RANKSVM_CLONES void solve_upper(ConstRows rows, std::size_t n, double* b) {
+template <class RowsOfL>
+RANKSVM_CLONES void solve_upper(RowsOfL rows, std::size_t n, double* b) {
   std::size_t i = n;
   for (; i >= kRows; i -= kRows) solve_upper_rows<kRows>(rows, i - kRows, b);
   for (; i > 0; --i) solve_upper_rows<1>(rows, i - 1, b);
@@ -124,11 +137,16 @@ RANKSVM_CLONES void shorten(Rows rows, std::size_t j, std::size_t n,
 }  // namespace
 
 void CholeskyFactor::solve_lower(std::vector<double>& b) const {
-  ranksvm::solve_lower(rows_.data(), size(), b.data());
+  ranksvm::solve_lower(KeptRows{rows_.data()}, size(), b.data());
 }
 
 void CholeskyFactor::solve_upper(std::vector<double>& b) const {
-  ranksvm::solve_upper(rows_.data(), size(), b.data());
+  ranksvm::solve_upper(KeptRows{rows_.data()}, size(), b.data());
+}
+
+void cholesky_solve(const double* L, std::size_t n, double* b) {
+  solve_lower(ArrayRows{L, n}, n, b);
+  solve_upper(ArrayRows{L, n}, n, b);
 }
 
 void CholeskyFactor::extend(std::vector<double>& half_solved, double b) const {

@@ -1,4 +1,4 @@
-// A Cholesky factor of a matrix that gains and loses rows.
+// Solutions by Cholesky factors, and one of a matrix that gains and loses rows.
 #pragma once
 
 #include <cmath>
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace ranksvm {
+
+// (L L')^-1 b, in place, for a lower triangular array L with rows one after the other.
+void cholesky_solve(const double* L, std::size_t n, double* b);
 
 // L with L L' = G.  A row costs O(n^2) to append or remove, and so does a solution.
 class CholeskyFactor {
