@@ -18,10 +18,11 @@ from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem
+from ranksvm.linear.warm_starts import WarmStart
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, Status
+from ranksvm.solvers import Progress, SolverResult, Status
 
 CS = np.logspace(-3, 3, 9)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -228,6 +229,30 @@ def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
     results = dict(solve_grid(problem, of_each))
     assert results[0].history[0].solver == first
     assert all(result.dual_gap <= 1e-3 for result in results.values())
+
+
+def test_a_smoothed_hinge_begins_where_the_last_one_ended():
+    X, y, qid = rows(9, 200, 12)
+    objective = objective_of("hinge", X, y, qid).smoothed().narrowed(0.1)
+    best, latest = objective.evaluate(np.zeros(12)), objective.evaluate(np.full(12, 1e-3))
+    result = SolverResult(best.weights, best.value, 0.1, Status.CONVERGED, [])
+    start = WarmStart().after(result, latest, objective.c)
+    smoothed, w0 = start.ahead(objective.with_c(2 * objective.c), Progress())
+    assert w0 is latest.weights
+    assert smoothed.resumed().loss.smoothing_width == latest.width
+
+
+@pytest.mark.parametrize("kind", ["noisy", "scaled"])
+def test_smoothed_hinges_for_a_choice_take_few_hessians(kind):
+    X, y, qid = rows(12, 600, 20, kind)
+    parameters = [Parameters(C=C, loss="hinge", solver="newton") for C in np.logspace(-3, 3, 20)]
+    preferences = Preferences.from_labels(y.astype(float), qid)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters[0])
+    results = dict(solve_grid(problem, parameters, for_choice=True))
+    assert {result.status for result in results.values()} == {Status.CONVERGED}
+    n_hessians = [results[place].history[-1].n_products for place in range(20)]
+    assert sum(n_hessians[1:]) <= 13
+    assert n_hessians.count(0) >= 8
 
 
 def test_starts_say_nothing_of_the_objective():

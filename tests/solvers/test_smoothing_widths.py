@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from ranksvm.solvers.smoothing import Continuation
@@ -13,9 +14,16 @@ class Width:
 
     smoothing: float = 1.0
     distance: float = 0.0
+    width: float = 1.0
+    value: float = 10.0
+    rounding: float = 1e-15
+
+    @property
+    def absolute_gap(self):
+        return self.smoothing + self.distance
 
     def narrowed(self, ratio):
-        return replace(self, smoothing=ratio**2 * self.smoothing)
+        return replace(self, smoothing=ratio**2 * self.smoothing, width=ratio * self.width)
 
 
 def steps_from(continuation, at, lengths):
@@ -52,3 +60,21 @@ def test_later_steps_at_a_width_lead_on():
 
 def test_nothing_is_gone_back_to_before_anything_was_narrowed():
     assert Continuation().retreat(Width(), 0.1) is None
+
+
+@pytest.mark.parametrize(("target", "width"), [(1e-9, 1e-3), (1e-3, 1e-2), (1.0, 0.3), (1e3, 1.0)])
+def test_it_begins_no_narrower_than_the_gap_to_reach_needs(target, width):
+    narrow = replace(Width().narrowed(1e-3), distance=1e4)
+    start = Continuation.start(narrow, -np.inf, target)
+    assert start.width == pytest.approx(width, rel=0.1)
+
+
+def test_it_stays_where_the_gap_is_reached():
+    narrow = Width().narrowed(1e-3)
+    assert Continuation.start(narrow, -np.inf, 2 * narrow.smoothing) is narrow
+
+
+def test_it_begins_as_narrow_as_what_has_been_reached():
+    wide = Width()
+    start = Continuation.start(wide, wide.value - 2e-4, 1e-5)
+    assert start.smoothing == pytest.approx(1e-4)

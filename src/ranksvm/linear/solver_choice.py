@@ -46,6 +46,7 @@ SCARCE, MOST_OFTEN = 130.0, 4.0
 INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
 FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
+WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
@@ -245,7 +246,8 @@ class SolverChoice:
         """
         used, last = {line.solver for line in result.history}, result.history[-1]
         n_planes, n_products = self.n_planes, self.n_products
-        if used != {"bundle"} or last.iteration > WARM * n_planes:
+        warm = WARM_SMOOTHED if self.name == "newton" else WARM
+        if used != {"bundle"} or last.iteration > warm * n_planes:
             n_planes = 0.0
         gave_up = not used <= {"bundle", "trust_region"}
         if gave_up or max(last.n_products, FEW_PRODUCTS) > WARM * n_products:

@@ -10,7 +10,9 @@ is found by sweeps alone, without a pass over X; and if the last solution still 
 asked for, nothing is computed at all (`ranksvm.linear.known`). From there on,
 
 - Newton's method begins with the Hessian that was formed last, as long as that serves,
-- a smoothed hinge begins as narrow as the last solution left it.
+- a smoothed hinge begins as narrow as the last solution left it, or as the gap to reach needs.
+
+That is at the weights of the last bound, which need not be those of the least value.
 
 Starts say how soon an optimum is reached, and nothing else: gaps are those of each C.
 """
@@ -82,12 +84,13 @@ class WarmStart:
             return None
         return trial.evaluation
 
-    def after(self, result: SolverResult, best: Point | None, c: float) -> WarmStart:
-        """Return where to begin after a solution, for c, whose evaluation is the best one met."""
-        assert isinstance(best, LinearEvaluation)
-        weights, last = result.weights, self.last
+    def after(self, result: SolverResult, latest: Point | None, c: float) -> WarmStart:
+        """Return where to begin after a solution, for c, whose evaluation is the latest one.
+
+        That is where the bound is, too: weights that are a hair's breadth better lead nowhere.
+        """
+        assert isinstance(latest, LinearEvaluation)
+        weights, last = latest.weights, self.last
         if last is not None and weights is last.known.weights:
             return WarmStart(weights, _Solution(last.known, c), self.before)
-        if weights is not best.weights:  # a hair's breadth further out
-            return WarmStart(weights)
-        return WarmStart(weights, _Solution(best.known, c), last)
+        return WarmStart(weights, _Solution(latest.known, c), last)

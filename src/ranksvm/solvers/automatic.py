@@ -126,8 +126,8 @@ def planes_last(
     if len(planes) > 0:
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     result = first(objective.smoothed(), w0, progress)
-    if result.status is Status.CONVERGED and progress.best is not None:
-        planes.add(*cast(Evaluation, progress.best).plane)
+    if result.status is Status.CONVERGED and progress.latest is not None:
+        planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     return bundle(objective, result.weights, progress, planes=planes)

@@ -18,6 +18,7 @@ Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 SAFE = 4.0  # times what is foreseen of the distance
+HOPED = 0.1  # of the distance: what a first step may leave, as from a solution nearby
 WIDE = 64  # features, from which on a Hessian costs more than another step does
 N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
 
@@ -72,14 +73,15 @@ class _Newton:
         self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
         self._n_rough = 0  # Hessians that may be so, from now on
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
-        self._left = 1.0  # what the next step is foreseen to leave of the distance
+        self._left = HOPED  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
 
     def minimize(self, objective: Objective, w0: Vector) -> SolverResult:
         """Step from w0 to where the gap is small enough."""
         self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
         start = objective.resumed().evaluate(w0, self._dtype, roughly=self._n_rough > 0)
-        current = self._continuation.start(start, self._progress.lower_bound)
+        target = self._progress.allowed(start.value)
+        current = self._continuation.start(start, self._progress.lower_bound, target)
         del start
         status = self._progress.record(current, 0.0)
         if status is None and not current.smoothing > 0:

@@ -136,7 +136,7 @@ class Progress:
         As in `Iteration`.
     history : list of Iteration
     lower_bound : float
-    best : Point or None
+    best, latest : Point or None
         Of the present solver.
     solver : str
     first : int
@@ -154,6 +154,7 @@ class Progress:
     history: list[Iteration] = field(default_factory=list)
     lower_bound: float = -np.inf
     best: Point | None = None
+    latest: Point | None = None
     solver: str = ""
     first: int = 0
     left: list[float] = field(default_factory=list)
@@ -182,7 +183,7 @@ class Progress:
         self.n_evaluations += bool(self.history)
         self.solver, self._objective = solver, objective
         self.first = len(self.history)
-        self.best = None
+        self.best = self.latest = None
 
     @contextmanager
     def patient(self, patience: Callable[[Progress], bool]) -> Iterator[None]:
@@ -203,7 +204,7 @@ class Progress:
         self.lower_bound = max(
             self.lower_bound, evaluation.lower_bound if lower_bound is None else lower_bound
         )
-        best = self.best
+        self.latest, best = evaluation, self.best
         if best is None or not evaluation.value + evaluation.rounding > best.value + best.rounding:
             self.best = best = evaluation
         self._trace.append((best.value, self.lower_bound))
@@ -259,9 +260,9 @@ class Progress:
 
     def is_small(self, value: float, dual_gap: float) -> bool:
         """Say whether a relative gap is small enough, for a value."""
-        return bool(dual_gap <= max(self.tol, self._allowed(value) / max(abs(value), TINY)))
+        return bool(dual_gap <= max(self.tol, self.allowed(value) / max(abs(value), TINY)))
 
-    def _allowed(self, value: float) -> float:
+    def allowed(self, value: float) -> float:
         """Return the absolute gap at which to stop, for a value."""
         gained = min(value, self.at_rest - value)
         return max(self.tol * abs(value), self.epsilon, self.share * gained)
@@ -281,7 +282,7 @@ class Progress:
         assert better is not None
         # The bound is never negative; half of what is allowed is left to rounding.
         bound = max(self.lower_bound, 0.0)
-        enough = bound + 0.5 * self._allowed(bound)
+        enough = bound + 0.5 * self.allowed(bound)
         self._confirmed, value = better.confirmed(enough)
         return value, self._relative_gap(value, 0.0)
 
@@ -318,7 +319,7 @@ class Progress:
     @property
     def target(self) -> float:
         """The absolute gap at which to stop."""
-        return self._allowed(self.history[-1].value)
+        return self.allowed(self.history[-1].value)
 
     def result(self, status: Status) -> SolverResult:
         """Close the record; what is given up is not confirmed, since another solver goes on."""

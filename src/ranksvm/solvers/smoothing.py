@@ -10,6 +10,7 @@ EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY = 0.03
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
+AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -60,27 +61,20 @@ class Continuation:
         self.accuracy = 1.0
 
     @staticmethod
-    def start(evaluation: P, lower_bound: float) -> P:
+    def start(evaluation: P, lower_bound: float, target: float = 0.0) -> P:
         """Return the evaluation with as wide a smoothing as does not undo what has been reached.
 
         That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
         of its own is right, if that gap says anything; and if not, a tenth of the value is a guess.
+        None is far narrower than the gap to reach, the `target`, needs: what is smoothed grows with
+        the square of the width.
         """
-        if evaluation.smoothing == 0:
+        if evaluation.smoothing == 0 or evaluation.absolute_gap <= target:
             return evaluation
-        value = evaluation.value
-        if np.isfinite(lower_bound):
-            reached = max(value - lower_bound, evaluation.rounding)
-            return _narrowed_to(evaluation, reached)
-        first = best = evaluation
-        while evaluation.smoothing > evaluation.rounding:
-            evaluation = evaluation.narrowed(0.1)
-            if evaluation.absolute_gap >= best.absolute_gap:
-                break
-            best = evaluation
-        if best.absolute_gap < 0.1 * value:
-            return best
-        return _narrowed_to(first, 0.1 * value)
+        start = _as_reached(evaluation, lower_bound)
+        if not 0 < start.smoothing < AMPLE * target:
+            return start
+        return start.narrowed(min((AMPLE * target / start.smoothing) ** 0.5, WIDEST / start.width))
 
     def widened(self, evaluation: Evaluation) -> Evaluation:
         """Return the evaluation, or where to begin with a smoothing for weak regularisation."""
@@ -164,3 +158,19 @@ def _narrowed_to(evaluation: P, smoothing: float) -> P:
             break
         evaluation = narrowed
     return evaluation
+
+
+def _as_reached(evaluation: P, lower_bound: float) -> P:
+    value = evaluation.value
+    if np.isfinite(lower_bound):
+        reached = max(value - lower_bound, evaluation.rounding)
+        return _narrowed_to(evaluation, reached)
+    first = best = evaluation
+    while evaluation.smoothing > evaluation.rounding:
+        evaluation = evaluation.narrowed(0.1)
+        if evaluation.absolute_gap >= best.absolute_gap:
+            break
+        best = evaluation
+    if best.absolute_gap < 0.1 * value:
+        return best
+    return _narrowed_to(first, 0.1 * value)
