@@ -116,6 +116,48 @@ def test_a_value_counts_pairs_just_beyond_the_kink(loss):
         assert upper <= float(truth) * (1 + 1e-4)
 
 
+@every_loss
+@strategies.examples(40)
+@given(seed=st.integers(0, 99), size=st.floats(-6, 6), drift=st.sampled_from([0.0, 1e-12, 1e-3]))
+def test_what_is_confirmed_without_a_sweep_is_no_less_than_the_truth(loss, seed, size, drift):
+    rng = np.random.default_rng(seed)
+    X, y = 10**size * rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    objective = LinearObjective(
+        DesignMatrix.from_array(X), loss(CorePairs(Preferences.from_labels(y))), 10.0
+    )
+    w = rng.normal(size=3) * 10 ** (rng.uniform(-2, 0) - size)
+    scores = X @ w
+    here = objective.at(w, scores + drift * np.abs(scores).max() * rng.uniform(-1, 1, 20))
+    truth = exact_objective(X, y, w, 10.0, 2 if isinstance(objective.loss, SquaredHinge) else 1)
+    quick, exact = (
+        objective.upper_value(w, upper) for upper in (here.quick_upper_loss, here.upper_loss)
+    )
+    assert truth <= quick
+    assert truth <= exact <= float(truth) * (1 + 1e-11)
+    assert drift > 0 or quick <= float(truth) * (1 + 1e-9)
+    weights, value = here.confirmed(0.0)
+    assert truth <= value or weights is not w
+    assert value <= max(exact, here.value + 1e-3 * here.absolute_gap) * (1 + 1e-15)
+    other = objective.with_c(30.0).knowing(here.known)
+    passes = objective.n_passes
+    assert other.evaluate(w).quick_upper_loss == here.quick_upper_loss
+    assert objective.n_passes == passes
+
+
+def test_no_pass_is_spent_on_a_quick_bound_where_rounding_is_all_that_is_left():
+    X, y = steep(1.0)
+    objective = LinearObjective(
+        DesignMatrix.from_array(X), SquaredHinge(CorePairs(Preferences.from_labels(y))), 1.0
+    )
+    optimum = RankSVM(normalize=None, tol=1e-12).fit(X, y).coef_
+    for w, spent in (np.ones(2), 1), (optimum, 0):
+        here = objective.evaluate(w)
+        assert here.absolute_gap > 0
+        passes = objective.n_passes
+        assert np.isfinite(here.quick_upper_loss) == spent
+        assert objective.n_passes - passes == spent
+
+
 # --- the bound ------------------------------------------------------------------------------------
 
 

@@ -310,3 +310,16 @@ def test_an_evaluation_outlives_the_next(counting):
 def test_unknown_counting_is_refused(Loss):
     with pytest.raises(ValueError, match="guess"):
         make_loss(Loss, np.arange(4), counting="guess")
+
+
+@every_loss
+@given(ranking=strategies.rankings(), reach=st.floats(1e-9, 1e3), seed=st.integers(0, 99))
+def test_no_scores_within_a_reach_lose_more_than_is_foreseen(Loss, ranking, reach, seed):
+    moves = np.random.default_rng(seed).choice([-1, -0.5, 1], len(ranking.y))
+    for loss in make_losses(Loss, ranking):
+        value = loss.evaluate(ranking.scores).value
+        there = loss.evaluate(ranking.scores + reach * moves).value
+        most = loss.most_within(value, reach)
+        assert there <= most * (1 + 1e-8) + 1e-300
+        all_active = loss.evaluate(0 * ranking.scores).value
+        assert loss.most_within(all_active, 0.0) == pytest.approx(all_active)

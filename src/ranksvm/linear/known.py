@@ -33,8 +33,8 @@ class Known(NamedTuple):
         Of the formula, at the scores.
     slope : Slope or None
         ``X'g`` for the gradient g of the loss, if it has been asked for.
-    upper_loss : float or None
-        As ``LinearObjective.upper_loss`` gives it, likewise.
+    upper_loss, quick_upper_loss : float or None
+        As ``LinearEvaluation`` has them, likewise.
     """
 
     weights: Vector
@@ -43,6 +43,7 @@ class Known(NamedTuple):
     loss: LossEvaluation
     slope: Slope | None
     upper_loss: float | None
+    quick_upper_loss: float | None
 
 
 class LastHessian:

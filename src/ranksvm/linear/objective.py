@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property, computed
 from ..pairs.losses import PairLoss
-from ..pairs.rounding import ROUNDING
+from ..pairs.rounding import ROUNDING, relative_rounding
 from ..pairs.sweeps import Scores
 from .evaluation import AtWeights, Terms
 from .known import Known
@@ -35,6 +35,7 @@ LEAST = 1e-100  # likewise: the limits of floating point are near
 NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
 OFF = 1e-3  # of a margin: what images may be off by
 SMALL = 0.95  # a relative gap; that at zero is no smaller where regularisation is weak
+LITTLE = 1e-3  # of a gap: a bound of rounding that is so small need not be better
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,25 @@ class LinearObjective(Terms):
         scores, rounding = fresh or self._fresh(weights)
         loss = self.loss.widened(rounding).evaluate(scores)
         return loss.value + loss.rounding
+
+    def quick_upper_loss(self, here: LinearEvaluation) -> float:
+        """Return the same from what is known at scores nearby, without a sweep.
+
+        Fresh scores are within a reach of those; their own rounding is bounded by the lengths of
+        columns, ``|x_ik| <= (sum_i x_ik^2)^0.5``. Where that alone adds much to the gap, there is
+        no pass over X, and the result is infinite.
+        """
+        weights, loss, fresh = here.weights, here.loss, here.fresh
+        if fresh is None:
+            reach = relative_rounding(self.size) * float(self.grain @ np.abs(weights))
+        else:
+            reach = fresh.rounding
+        value = loss.value + loss.rounding
+        added = self.c * (self.loss.most_within(value, reach) - loss.value)
+        if not added <= LITTLE * here.absolute_gap:
+            return np.inf
+        scores = self.X.dot(weights, self.n_threads) if fresh is None else fresh.scores
+        return self.loss.most_within(value, reach + float(abs(scores - here.scores).max()))
 
     def _fresh(self, weights: Vector) -> Fresh:
         """Return ``X w``, and how exactly it is known; without a vector of that."""
@@ -216,14 +236,26 @@ class LinearEvaluation(AtWeights):
         """The loss here from fresh scores, and not less than it is."""
         return self.objective.upper_loss(self.weights, self.fresh)
 
+    @cached_property
+    def quick_upper_loss(self) -> float:
+        """The same by a bound that is quick, and may be loose."""
+        known = self.objective.known
+        is_known = known is not None and self.loss is known.loss
+        quick = known.quick_upper_loss if known is not None and is_known else None
+        return self.objective.quick_upper_loss(self) if quick is None else quick
+
     @property
     def known(self) -> Known:
         """What has been computed here, for another c."""
-        slope, upper_loss = computed(self, "_of_loss"), computed(self, "upper_loss")
-        return Known(self.weights, self.scores, self.objective.loss, self.loss, slope, upper_loss)
+        names = "_of_loss", "upper_loss", "quick_upper_loss"
+        computed_here = (computed(self, name) for name in names)
+        return Known(self.weights, self.scores, self.objective.loss, self.loss, *computed_here)
 
     def confirmed(self, enough: float) -> tuple[Vector, float]:
         """Return weights here, or a hair's breadth further out, and a confirmed value there."""
+        quick = self.objective.upper_value(self.weights, self.quick_upper_loss)
+        if quick - self.value <= LITTLE * self.absolute_gap:
+            return self.weights, quick
         upper = self.objective.upper_value(self.weights, self.upper_loss)
         return self.objective.confirmed(self.weights, self.value, upper, enough)
 

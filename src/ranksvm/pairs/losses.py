@@ -155,6 +155,13 @@ class PairLoss(ABC):
             and self.smoothing_width == other.smoothing_width
         )
 
+    @abstractmethod
+    def most_within(self, value: float, reach: float) -> float:
+        """Return no less than the loss at scores that all are within a reach, for its value here.
+
+        No difference of two scores changes by more than twice the reach.
+        """
+
     def widened(self, reach: float) -> PairLoss:
         """Return this loss with a larger margin: no less than this one is at scores so near."""
         return replace(self, margin=self.margin + 2 * reach)
@@ -212,6 +219,10 @@ class Hinge(PairLoss):
             gradient_rounding=sweep.gradient_rounding,
         )
 
+    def most_within(self, value: float, reach: float) -> float:
+        """Return the value and twice the reach for each pair."""
+        return value + 2 * reach * self.pairs.n_pairs
+
     def _of_labels(self, sweep: LabelSweep) -> Sums:
         constant = self.margin * sweep.n_active
         return constant + sweep.balance_scores, constant
@@ -263,6 +274,10 @@ class SquaredHinge(SmoothLoss):
     def smoothing_width(self) -> float:
         """The width h."""
         return self.width
+
+    def most_within(self, value: float, reach: float) -> float:
+        """Return the square of the length of what pairs lack, each by twice the reach more."""
+        return float((value**0.5 + 2 * reach * self.pairs.n_pairs**0.5) ** 2)
 
     def narrowed(self, ratio: float) -> SquaredHinge:
         """Return the same loss with the width times `ratio`, but at least 1."""
@@ -342,6 +357,10 @@ class SmoothedHinge(SmoothLoss):
     def smoothing_width(self) -> float:
         """The width of the smoothing."""
         return self.width
+
+    def most_within(self, value: float, reach: float) -> float:
+        """Return the value and twice the reach for each pair."""
+        return value + 2 * reach * self.pairs.n_pairs
 
     def narrowed(self, ratio: float) -> SmoothedHinge:
         """Return the same loss with the width times `ratio`."""
