@@ -22,7 +22,7 @@ from ranksvm.linear.warm_starts import WarmStart
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, SolverResult, Status
+from ranksvm.solvers import Progress, Status
 
 CS = np.logspace(-3, 3, 9)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -234,9 +234,9 @@ def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
 def test_a_smoothed_hinge_begins_where_the_last_one_ended():
     X, y, qid = rows(9, 200, 12)
     objective = objective_of("hinge", X, y, qid).smoothed().narrowed(0.1)
-    best, latest = objective.evaluate(np.zeros(12)), objective.evaluate(np.full(12, 1e-3))
-    result = SolverResult(best.weights, best.value, 0.1, Status.CONVERGED, [])
-    start = WarmStart().after(result, latest, objective.c)
+    latest = objective.evaluate(np.full(12, 1e-3))
+    best = objective.with_loss(objective.loss.narrowed(1e-9)).evaluate(np.full(12, 2e-3))
+    start = WarmStart().after(Progress(share=1e-9, best=best, latest=latest), objective.c)
     smoothed, w0 = start.ahead(objective.with_c(2 * objective.c), Progress())
     assert w0 is latest.weights
     assert smoothed.resumed().loss.smoothing_width == latest.width

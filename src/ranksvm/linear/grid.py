@@ -160,7 +160,7 @@ def solve_grid(
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
         yield place, result
-        start = start.after(result, progress.latest, unit * C)
+        start = start.after(progress, unit * C)
         problem = replace(problem, choice=problem.choice.when_warm(result))
 
 

@@ -25,9 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers import Progress, SolverResult
+from ..solvers import Progress
 from ..solvers.line_search import line_search
-from ..solvers.protocols import Point
 from .known import Known
 from .objective import LinearEvaluation, LinearObjective
 
@@ -84,13 +83,18 @@ class WarmStart:
             return None
         return trial.evaluation
 
-    def after(self, result: SolverResult, latest: Point | None, c: float) -> WarmStart:
-        """Return where to begin after a solution, for c, whose evaluation is the latest one.
+    def after(self, progress: Progress, c: float) -> WarmStart:
+        """Return where to begin after a solution, for c, of this record.
 
-        That is where the bound is, too: weights that are a hair's breadth better lead nowhere.
+        That is at the best point; but where solutions are only compared, at the latest if the bound
+        at the best is not enough: weights that are a hair's breadth better lead nowhere without it.
         """
+        best, latest = progress.best, progress.latest
+        assert isinstance(best, LinearEvaluation)
         assert isinstance(latest, LinearEvaluation)
-        weights, last = latest.weights, self.last
+        is_enough = progress.is_small(best.value, best.duality_gap)
+        point = best if is_enough or progress.share == 0 else latest
+        weights, last = point.weights, self.last
         if last is not None and weights is last.known.weights:
             return WarmStart(weights, _Solution(last.known, c), self.before)
-        return WarmStart(weights, _Solution(latest.known, c), last)
+        return WarmStart(weights, _Solution(point.known, c), last)
