@@ -240,9 +240,8 @@ class SolverChoice:
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
 
-        Those that go first and gave up do not go first again; nor do those that took more of the
-        work that they are measured against than Newton steps take from a warm start, or where that
-        is worth but a few products.
+        Those that gave up do not go first again; nor do those that took more of the work that they
+        are measured against than Newton steps take from there, or where that is few products.
         """
         used, last = {line.solver for line in result.history}, result.history[-1]
         n_planes, n_products = self.n_planes, self.n_products
