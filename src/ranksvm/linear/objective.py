@@ -361,15 +361,18 @@ class LinearEvaluation(AtWeights):
         dtype: type[np.floating] | None = None,
         *,
         roughly: bool = False,
+        is_last: bool = True,
         end: Vector | None = None,
     ) -> Line[LinearEvaluation]:
         """Restrict as `along` does, with what is at the full step from the same pass over X.
 
         That are value and gradient, and for a `dtype` the Hessian in that precision, too, which may
-        be known but `roughly`. `end` are the weights there, if they are known exactly.
+        be known but `roughly`; or without one, fresh scores that confirm the value, if the step
+        `is_last`. `end` are the weights there, if they are known exactly.
         """
         weights = self.weights + p if end is None else end
-        step = self.objective.full_step(self.scores, p, dtype, roughly=roughly, end=weights)
+        confirmed = weights if is_last else None
+        step = self.objective.full_step(self.scores, p, dtype, roughly=roughly, end=confirmed)
         if step is None:
             return Line(self, p, self.image(p), last=end)
         there = LinearEvaluation(self.objective, weights, *step[1:])

@@ -115,7 +115,8 @@ class _Newton:
         self._trial = trial = None
         if direction is not None:
             dtype = self._asked_for(before, is_exact)
-            line = before.towards(direction, dtype, roughly=self._goes_on_roughly())
+            rough, is_last = self._goes_on_roughly(), self._is_last(before)
+            line = before.towards(direction, dtype, roughly=rough, is_last=is_last)
             trial, n_trials = line_search(line)
             self._progress.n_evaluations += n_trials
         if trial is None:
@@ -137,6 +138,11 @@ class _Newton:
         is_rough = self._matrix is not None and self._matrix.is_rough
         self._n_rough = self._n_rough - 1 if is_rough else 0
         return self._n_rough > 0
+
+    def _is_last(self, before: Evaluation) -> bool:
+        """Say whether a step may reach the end, if it leaves what is foreseen, or less."""
+        left = self._left / SAFE * before.distance
+        return before.smoothing + left <= self._progress.target
 
     def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
         """Return the precision of the Hessian at the end of a step; None if none is needed.

@@ -213,13 +213,15 @@ class Evaluation(Point, Protocol):
         dtype: type[np.floating] | None = None,
         *,
         roughly: bool = False,
+        is_last: bool = True,
         end: Vector | None = None,
     ) -> Line[Evaluation]:
         """Restrict as `along` does, where the full step is likely to be taken.
 
         The pass over the data that brings the image may bring value and gradient there as well,
         and for a `dtype` the Hessian of `newton_system` in that precision, which may be known but
-        `roughly`. `end` are the weights there, if they are known exactly.
+        `roughly`. Without one, it may bring what confirms the value there, if the step is likely to
+        be the last. `end` are the weights there, if they are known exactly.
         """
 
     @property
