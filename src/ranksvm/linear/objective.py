@@ -329,15 +329,11 @@ class LinearEvaluation(AtWeights):
         objective = self.objective
         if not isinstance(objective.penalty, SquaredNorm):
             return self
-        rounded = objective.X.rounded(objective.n_threads)
-        if (
-            rounded is None
-            or rounded.rounding * (2 * self.value) ** 0.5 > OFF * objective.loss.margin
-        ):
+        rounded, longest = objective.X.rounded(objective.n_threads), (2 * self.value) ** 0.5
+        if rounded is None or not rounded.rounding * longest <= OFF * objective.loss.margin:
             return self
-        return replace(
-            self, objective=replace(objective, rounded=rounded), known_slope=self._of_loss
-        )
+        objective = replace(objective, rounded=rounded)
+        return replace(self, objective=objective, known_slope=self._of_loss)
 
     def moved(self, weights: Vector, scores: Scores | None) -> LinearEvaluation:
         """Return the objective at other weights, and their scores if these are known."""
