@@ -155,12 +155,12 @@ class PairLoss(ABC):
             and self.smoothing_width == other.smoothing_width
         )
 
-    @abstractmethod
     def most_within(self, value: float, reach: float) -> float:
         """Return no less than the loss at scores that all are within a reach, for its value here.
 
-        No difference of two scores changes by more than twice the reach.
+        No difference of two scores changes by more than twice the reach, nor the hinge of a pair.
         """
+        return value + 2 * reach * self.pairs.n_pairs
 
     def widened(self, reach: float) -> PairLoss:
         """Return this loss with a larger margin: no less than this one is at scores so near."""
@@ -218,10 +218,6 @@ class Hinge(PairLoss):
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
         )
-
-    def most_within(self, value: float, reach: float) -> float:
-        """Return the value and twice the reach for each pair."""
-        return value + 2 * reach * self.pairs.n_pairs
 
     def _of_labels(self, sweep: LabelSweep) -> Sums:
         constant = self.margin * sweep.n_active
@@ -357,10 +353,6 @@ class SmoothedHinge(SmoothLoss):
     def smoothing_width(self) -> float:
         """The width of the smoothing."""
         return self.width
-
-    def most_within(self, value: float, reach: float) -> float:
-        """Return the value and twice the reach for each pair."""
-        return value + 2 * reach * self.pairs.n_pairs
 
     def narrowed(self, ratio: float) -> SmoothedHinge:
         """Return the same loss with the width times `ratio`."""
