@@ -84,10 +84,6 @@ RANKSVM_CLONES void solve_upper(RowsOfL rows, std::size_t n, double* b) {
   for (; i > 0; --i) solve_upper_rows<1>(rows, i - 1, b);
 }
 
-struct Rotation {
-  double c, s;
-};
-
 // Rotates neighbouring elements of some rows, from column j on, to the right.
 template <std::size_t Count>
 RANKSVM_INLINE void rotate(Rows rows, std::size_t j, const std::vector<Rotation>& rotations) {
@@ -155,12 +151,18 @@ void CholeskyFactor::extend(std::vector<double>& half_solved, double b) const {
   half_solved.push_back(b / row.back());
 }
 
-void CholeskyFactor::remove(std::size_t j, std::vector<double>& half_solved) {
+std::vector<Rotation> CholeskyFactor::take_out(std::size_t j) {
   rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(j));
   std::vector<Rotation> rotations;
   rotations.reserve(size() - j);
   shorten(rows_.data(), j, size(), rotations);
-  rotate<1>(&half_solved, j, rotations);
+  return rotations;
+}
+
+void CholeskyFactor::remove(std::size_t j) { take_out(j); }
+
+void CholeskyFactor::remove(std::size_t j, std::vector<double>& half_solved) {
+  rotate<1>(&half_solved, j, take_out(j));
   half_solved.pop_back();
 }
 

@@ -67,38 +67,27 @@ void SimplexQp::update_gradient() {
 // The product of the differences of two elements from the reference.
 double SimplexQp::difference_product(std::size_t i, std::size_t j) const {
   const std::size_t r = reference_;
-  return (product(i, j) - product(i, r)) - (product(j, r) - product(r, r));
+  return (product(i, j) - product(r, i)) - (product(r, j) - product(r, r));
 }
 
 // Takes an element into the support; refuses one that depends on it affinely.
 bool SimplexQp::append(std::size_t element) {
   const std::size_t n = support_.size();
-  std::vector<double> row(n + 1);
-  for (std::size_t i = 0; i < n; ++i)
-    row[i] = (difference_product(element, support_[i]) - dot(row, L_[i], i)) / L_[i][i];
+  std::vector<double> row(n);
+  for (std::size_t i = 0; i < n; ++i) row[i] = difference_product(element, support_[i]);
+  factor_.solve_lower(row);
   const double whole = difference_product(element, element), rest = whole - dot(row, row, n);
   const double size = product(element, element) + product(reference_, reference_);
   if (!(rest > kDependent * size)) return false;
-  row[n] = std::sqrt(rest);
-  L_.push_back(std::move(row));
+  factor_.append(std::move(row), rest);
   support_.push_back(element);
   return true;
 }
 
-// Takes the element at this place out of the support; rotations mend the rows below it.
 void SimplexQp::erase(std::size_t place) {
   weights_[support_[place]] = 0;
   support_.erase(support_.begin() + static_cast<std::ptrdiff_t>(place));
-  L_.erase(L_.begin() + static_cast<std::ptrdiff_t>(place));
-  for (std::size_t k = place; k < L_.size(); ++k) {
-    const double a = L_[k][k], b = L_[k][k + 1], r = std::hypot(a, b);
-    for (std::size_t i = k; i < L_.size(); ++i) {
-      const double x = L_[i][k], y = L_[i][k + 1];
-      L_[i][k] = (a * x + b * y) / r;
-      L_[i][k + 1] = (a * y - b * x) / r;
-    }
-    L_[k].resize(k + 1);
-  }
+  factor_.remove(place);
 }
 
 // Starts from the weights: the shortest element that has any is the reference.
@@ -111,7 +100,7 @@ void SimplexQp::factorize() {
     return product(i, i) < product(j, j);
   });
   support_.clear();
-  L_.clear();
+  factor_ = {};
   double others = 0;
   for (const std::size_t i : wanted) {
     if (i != reference_ && !append(i)) weights_[i] = 0;
@@ -120,34 +109,27 @@ void SimplexQp::factorize() {
   weights_[reference_] = std::max(0.0, 1 - others);
 }
 
-void SimplexQp::solve_factor(std::vector<double>& x) const {
-  const std::size_t n = L_.size();
-  for (std::size_t i = 0; i < n; ++i) x[i] = (x[i] - dot(L_[i], x, i)) / L_[i][i];
-  for (std::size_t i = n; i-- > 0;) {
-    x[i] /= L_[i][i];
-    for (std::size_t k = 0; k < i; ++k) x[k] -= L_[i][k] * x[i];
-  }
-}
-
 // Where the objective is least on the affine hull of the support: weights but the reference's.
 std::vector<double> SimplexQp::affine_minimum() const {
   const std::size_t n = support_.size(), r = reference_;
-  std::vector<double> target(n), linear(n);
-  for (std::size_t i = 0; i < n; ++i)
-    linear[i] = (b_[support_[i]] - b_[r]) - (product(support_[i], r) - product(r, r));
+  std::vector<double> target(n), linear(n), to_reference(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    to_reference[i] = product(r, support_[i]);
+    linear[i] = (b_[support_[i]] - b_[r]) - (to_reference[i] - product(r, r));
+  }
   target = linear;
-  solve_factor(target);
+  factor_.solve(target);
   // One round of refinement makes up for much of the rounding in the factor.
   std::vector<double> products(n);
   double total = 0;
   for (std::size_t j = 0; j < n; ++j) {
     const double* row = &G_[support_[j] * stride_];
     for (std::size_t i = 0; i < n; ++i)
-      products[i] += target[j] * ((row[support_[i]] - row[r]) - (product(support_[i], r)));
+      products[i] += target[j] * ((row[support_[i]] - row[r]) - to_reference[i]);
     total += target[j];
   }
   for (std::size_t i = 0; i < n; ++i) linear[i] -= products[i] + total * product(r, r);
-  solve_factor(linear);
+  factor_.solve(linear);
   for (std::size_t i = 0; i < n; ++i) target[i] += linear[i];
   return target;
 }
@@ -204,7 +186,7 @@ bool SimplexQp::exchange(std::size_t element) {
   const std::size_t n = support_.size();
   std::vector<double> direction(n);
   for (std::size_t i = 0; i < n; ++i) direction[i] = difference_product(element, support_[i]);
-  solve_factor(direction);
+  factor_.solve(direction);
   for (double& change : direction) change = -change;
   direction.push_back(1);
   if (!move(direction, std::numeric_limits<double>::infinity())) return false;

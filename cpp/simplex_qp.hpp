@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "cholesky.hpp"
+
 namespace ranksvm {
 
 class SimplexQp {
@@ -31,7 +33,6 @@ class SimplexQp {
   bool append(std::size_t element);
   void erase(std::size_t place);
   void factorize();
-  void solve_factor(std::vector<double>& x) const;
   std::vector<double> affine_minimum() const;
   bool move(const std::vector<double>& direction, double most);
   void minimize_on_support();
@@ -41,12 +42,12 @@ class SimplexQp {
   std::vector<double> G_;  // by rows, `stride_` apart
   std::size_t stride_ = 0;
   std::vector<double> b_, weights_;
-  // The elements of weight above 0 are the reference and the support. L is the Cholesky factor, by
-  // rows, of the products of the differences of the support from the reference, which is definite
-  // where the elements are affinely independent.
+  // The elements of weight above 0 are the reference and the support. The factor is that of the
+  // products of the differences of the support from the reference, which is definite where the
+  // elements are affinely independent.
   std::size_t reference_ = 0;
   std::vector<std::size_t> support_;
-  std::vector<std::vector<double>> L_;
+  CholeskyFactor factor_;
   double objective_ = 0;
   double step_ = 0;               // the length of the latest move
   std::vector<double> gradient_;  // G a - b
