@@ -273,13 +273,18 @@ def test_for_a_choice_a_share_of_what_was_gained_is_left(loss, kind):
     )
     least = dict(solve_grid(problem, [replace(one, tol=1e-9) for one in of_each]))
     compared = dict(solve_grid(problem, of_each, for_choice=True))
+    shares = [0.01]
     for place, result in compared.items():
         assert result.status is Status.CONVERGED
         at_rest = exact(loss, X, y, qid, of_each[place].C, np.zeros(12))
-        allowed = max(1e-3 * result.value, 0.03 * min(result.value, at_rest - result.value))
+        gained = min(result.value, at_rest - result.value)
+        allowed = max(1e-3 * result.value, shares[-1] * gained)
         assert result.value - least[place].value <= allowed
         assert result.dual_gap * result.value <= allowed * (1 + 1e-9)
+        is_weak = 0.5 * result.weights @ result.weights <= 0.01 * gained
+        shares.append(0.09 if is_weak else 0.03)
     assert any(result.dual_gap > 1e-3 for result in compared.values())
+    assert (0.09 in shares) == (kind != "separable")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,11 @@ far they have come. With w0 the weights of least R, such as zero, and a share t,
 leaves at most the part t of what there was to gain. To ask for a gap relative to the value alone
 would not do: where regularisation is strong, w0 itself has a small one, and ranks nothing. The
 smallest C, from which the others go on, is solved with a third of t.
+
+From one C to the next, c times what the loss falls is at most what R rises, since the solution w of
+the first is the best one there. So where R(w) is a hundredth of what w has gained, regularisation
+is as good as gone: solutions hardly differ by how well they rank, and finding them is all but
+finding their bounds. From there on, 3 t may be left.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
-from ..solvers import Callback, CuttingPlanes, Iteration, SolverResult
+from ..solvers import Callback, CuttingPlanes, Iteration, Progress, SolverResult
 from ..summaries import Tabular
 from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
@@ -41,6 +46,7 @@ Vector = NDArray[np.float64]
 # (`python -m benchmarks.cross_validation` shows by how much).
 MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
 COLD = 1 / 3  # of that for the first, whose error is not yet along the way to the next
+WEAK, FREE = 0.01, 3.0  # R as a part of what has been gained, and times as much to be left
 MANY = 10  # values: so many begin at a C that is small enough for a few products
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
@@ -132,7 +138,7 @@ def solve_grid(
         Where to start; zero by default.
     for_choice : bool, default=False
         Whether solutions are but compared: of what there is to gain 30 times `tol`, at most 3 %,
-        may then be left.
+        may then be left, and three times as much where regularisation is weak.
 
     Yields
     ------
@@ -147,21 +153,33 @@ def solve_grid(
     if 1 < len(order) < MANY:
         problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
+    leeway = COLD
     for place in order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
         progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
         objective = problem.objective.with_c(unit * C)
         if at_rest is not None:
-            left = min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
-            progress.share = left if start.last is not None else COLD * left
+            progress.share = leeway * min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
             progress.at_rest = replace(at_rest, objective=objective).value
         objective, w0 = start.ahead(objective, progress)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
         yield place, result
         start = start.after(progress, unit * C)
+        leeway = _leeway(problem, result, progress)
         problem = replace(problem, choice=problem.choice.when_warm(result))
+
+
+def _leeway(problem: Problem, result: SolverResult, progress: Progress) -> float:
+    """Return how many times the share may be left at the next C, after this solution.
+
+    Steps by the Hessian of a sample reach far more than is asked for, which serves the next C; they
+    have farther to go from where less was asked.
+    """
+    charged = problem.objective.penalty.value(result.weights)
+    is_weak = charged <= WEAK * progress.gained(result.value)
+    return FREE if is_weak and not problem.choice.samples else 1.0
 
 
 def grid_of(Cs: ArrayLike) -> Vector:

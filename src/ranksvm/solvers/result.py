@@ -264,8 +264,11 @@ class Progress:
 
     def allowed(self, value: float) -> float:
         """Return the absolute gap at which to stop, for a value."""
-        gained = min(value, self.at_rest - value)
-        return max(self.tol * abs(value), self.epsilon, self.share * gained)
+        return max(self.tol * abs(value), self.epsilon, self.share * self.gained(value))
+
+    def gained(self, value: float) -> float:
+        """Return what a value has gained on `at_rest`, at most the value itself."""
+        return min(value, self.at_rest - value)
 
     def _status(
         self, evaluation: Point, value: float, dual_gap: float, iteration: int
