@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 import reference
 from ranksvm import ConvergenceWarning, RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
-from ranksvm.linear.grid import solve_grid
+from ranksvm.linear.grid import by_twos, solve_grid
 from ranksvm.linear.known import LEAST_KEPT, LastHessian
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
@@ -253,6 +253,36 @@ def test_smoothed_hinges_for_a_choice_take_few_hessians(kind):
     n_hessians = [results[place].history[-1].n_products for place in range(20)]
     assert sum(n_hessians[1:]) <= 13
     assert n_hessians.count(0) >= 8
+
+
+@pytest.mark.parametrize(
+    ("n", "places"),
+    [
+        (1, [0]),
+        (2, [0, 1]),
+        (3, [0, 1, 2]),
+        (4, [0, 2, 1, 3]),
+        (5, [0, 2, 1, 3, 4]),
+        (6, [0, 2, 1, 4, 3, 5]),
+    ],
+)
+def test_every_second_value_comes_before_the_one_below_it(n, places):
+    assert list(by_twos(range(n))) == places
+
+
+@pytest.mark.parametrize("kind", ["noisy", "scaled"])
+def test_for_a_choice_values_between_two_others_take_hardly_a_step(kind):
+    X, y, qid = rows(13, 600, 12, kind)
+    of_each = [Parameters(C=C, solver="newton") for C in np.logspace(3, -3, 20)]
+    preferences = Preferences.from_labels(y.astype(float), qid)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, of_each[-1])
+    solutions = list(solve_grid(problem, of_each, for_choice=True))
+    assert [place for place, _ in solutions] == [19 - place for place in by_twos(range(20))]
+    steps = {place: result.n_iter for place, result in solutions}
+    between = [steps[19 - place] for place in range(1, 18, 2)]
+    assert between.count(0) >= 7
+    exact_ones = [place for place, _ in solve_grid(problem, of_each)]
+    assert exact_ones == list(range(19, -1, -1))
 
 
 def test_starts_say_nothing_of_the_objective():

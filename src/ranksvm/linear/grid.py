@@ -16,6 +16,10 @@ From one C to the next, c times what the loss falls is at most what R rises, sin
 the first is the best one there. So where R(w) is a hundredth of what w has gained, regularisation
 is as good as gone: solutions hardly differ by how well they rank, and finding them is all but
 finding their bounds. From there on, 3 t may be left.
+
+On the line between the solutions for two values of C, that for one between them is nearly met. So
+where a step by a Hessian goes twice as far nearly as well, every second C goes first, and for most
+of the others that line is all it takes.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
+from .solver_choice import SolverChoice
 from .training import Problem, progress_of
 from .warm_starts import WarmStart
 
@@ -125,7 +130,7 @@ def solve_grid(
     *,
     for_choice: bool = False,
 ) -> Iterator[tuple[int, SolverResult]]:
-    """Solve a problem for parameters that differ in C, from the smallest C to the largest.
+    """Solve a problem for parameters that differ in C, the smallest C first and the largest last.
 
     Parameters
     ----------
@@ -154,7 +159,7 @@ def solve_grid(
         problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
     leeway = COLD
-    for place in order:
+    for place in by_twos(order) if for_choice and _goes_far(problem.choice) else order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
         progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
@@ -180,6 +185,19 @@ def _leeway(problem: Problem, result: SolverResult, progress: Progress) -> float
     charged = problem.objective.penalty.value(result.weights)
     is_weak = charged <= WEAK * progress.gained(result.value)
     return FREE if is_weak and not problem.choice.samples else 1.0
+
+
+def _goes_far(choice: SolverChoice) -> bool:
+    """Say whether steps are by the Hessian of a smooth objective, with no sample before them."""
+    return choice.name == "newton" and not (choice.kinks or choice.samples or choice.is_proximal)
+
+
+def by_twos(order: Sequence[int]) -> Iterator[int]:
+    """Yield every second place before the one that it follows; the first and the last stay."""
+    yield from order[:1]
+    for k in range(1, len(order) - 1, 2):
+        yield from reversed(order[k : min(k + 2, len(order) - 1)])
+    yield from order[1:][-1:]
 
 
 def grid_of(Cs: ArrayLike) -> Vector:

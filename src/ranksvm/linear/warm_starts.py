@@ -5,9 +5,10 @@ through them (:eq:`ahead`)::
 
     w(c_k) + t (w(c_k) - w(c_{k-1})),    t about log(c_{k+1} / c_k) / log(c_k / c_{k-1}),
 
-leads towards the next. Its scores are known as far as theirs are, so that the least value along it
-is found by sweeps alone, without a pass over X; and if the last solution still has the gap that is
-asked for, nothing is computed at all (`ranksvm.linear.known`). From there on,
+leads towards the next, and with a negative t back towards one between the two. Its scores are known
+as far as theirs are, so that the least value along it is found by sweeps alone, without a pass over
+X; and if the last solution still has the gap that is asked for, nothing is computed at all
+(`ranksvm.linear.known`). From there on,
 
 - Newton's method begins with the Hessian that was formed last, as long as that serves,
 - a smoothed hinge begins as narrow as the last solution left it, or as the gap to reach needs.
@@ -40,14 +41,14 @@ class _Solution(NamedTuple):
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Where to begin: at the last solution, or beyond it, seen from the one before.
+    """Where to begin: at the last solution, or on the line through it and the one before.
 
     Attributes
     ----------
     weights : ndarray of shape (n_features,) or None
         Of the last solution; None if there is none.
     last, before : solution or None
-        The last two, with what is known there.
+        That for the largest c so far and that for the next one below, with what is known there.
     """
 
     weights: Vector | None = None
@@ -57,20 +58,20 @@ class WarmStart:
     def ahead(
         self, objective: LinearObjective, progress: Progress
     ) -> tuple[LinearObjective, Vector | None]:
-        """Return an objective of a larger c that knows where to begin, and the weights there."""
+        """Return an objective of another c that knows where to begin, and the weights there."""
         if self.last is None:
             return objective.knowing(None), self.weights
         objective = objective.knowing(self.last.known)
         here = objective.with_loss(self.last.known.formula).evaluate(self.last.known.weights)
         is_near = progress.is_small(here.value, here.duality_gap)
-        there = None if is_near else self._best_ahead(here, progress)
+        there = None if is_near else self._best_on_line(here, progress)
         if there is None:
             return objective, here.weights
         return objective.knowing(there.known), there.weights
 
-    def _best_ahead(self, here: LinearEvaluation, progress: Progress) -> LinearEvaluation | None:
+    def _best_on_line(self, here: LinearEvaluation, progress: Progress) -> LinearEvaluation | None:
         c, last, before = here.objective.c, self.last, self.before
-        if last is None or before is None or not before.c < last.c < c:
+        if last is None or before is None or not before.c < last.c != c:
             return None
         further = np.log(c / last.c) / np.log(last.c / before.c)
         direction = further * (last.known.weights - before.known.weights)
@@ -78,7 +79,7 @@ class WarmStart:
         trial, n_trials = line_search(here.along(direction, image))
         progress.n_evaluations += n_trials
         # The squared hinge has no less at its optimum; beyond, hardly any pair is left that curves.
-        least_loss = 0.5 * (last.c / c) ** 2 * here.loss.value
+        least_loss = 0.5 * min(last.c / c, 1.0) ** 2 * here.loss.value
         if trial is None or trial.evaluation.loss.value < least_loss:
             return None
         return trial.evaluation
@@ -96,5 +97,8 @@ class WarmStart:
         point = best if is_enough or progress.share == 0 else latest
         weights, last = point.weights, self.last
         if last is not None and weights is last.known.weights:
-            return WarmStart(weights, _Solution(last.known, c), self.before)
-        return WarmStart(weights, _Solution(point.known, c), last)
+            return WarmStart(weights, _Solution(last.known, max(c, last.c)), self.before)
+        found = _Solution(point.known, c)
+        if last is not None and c < last.c:
+            return WarmStart(last.known.weights, last, found)
+        return WarmStart(weights, found, last)
