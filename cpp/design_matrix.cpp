@@ -309,6 +309,20 @@ std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
   return columns;
 }
 
+template <class Value, class Index>
+void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n_threads) {
+  const auto first = X.row_start[0], n = n_stored(X), d = X.n_columns;
+  n_threads = useful_threads(n, kLeastPerThread, n_threads);
+  std::vector<std::int64_t> parts(n_threads * d);
+  parallel_for(n_threads, n_threads, [&](std::int64_t t) {
+    auto* part = parts.data() + t * d;
+    for (auto k = t * n / n_threads; k < (t + 1) * n / n_threads; ++k) ++part[X.column[first + k]];
+  });
+  std::fill(counts, counts + d, 0);
+  for (std::int64_t t = 0; t < n_threads; ++t)
+    for (std::int64_t k = 0; k < d; ++k) counts[k] += parts[t * d + k];
+}
+
 template <class Matrix, class Real>
 void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, std::int64_t n,
                  std::int64_t first_column, std::int64_t last_column, const double* shift,
@@ -340,6 +354,10 @@ RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
 RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
 RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
 #undef RANKSVM_INSTANTIATE
+template void count_columns(const CsrMatrix<float, std::int32_t>&, std::int64_t*, int);
+template void count_columns(const CsrMatrix<double, std::int32_t>&, std::int64_t*, int);
+template void count_columns(const CsrMatrix<float, std::int64_t>&, std::int64_t*, int);
+template void count_columns(const CsrMatrix<double, std::int64_t>&, std::int64_t*, int);
 template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
                        double*, int);
 template void multiply_transposed(const CsrMatrix<float, std::uint16_t>&, const double*,

@@ -73,6 +73,10 @@ template <class Value, class Index>
 std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
                                          const std::vector<std::int64_t>& rows);
 
+// counts (n_columns): how many values each column stores.
+template <class Value, class Index>
+void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n_threads);
+
 // result (n x width, row-major), width = last_column - first_column: of the rows `rows[0..n)` of X
 // (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns
 // entries.

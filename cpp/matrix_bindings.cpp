@@ -370,6 +370,15 @@ void bind_csr(nb::module_& m, const char* name) {
           return RoundedRows::of(held.matrix, n_threads);
         },
         "n_threads"_a = 1, nb::keep_alive<0, 1>(), "A copy in single precision.");
+  cls.def(
+      "column_counts",
+      [](const Held<Matrix>& held, int n_threads) {
+        auto counts = new_vector<std::int64_t>(held.matrix.n_columns);
+        const nb::gil_scoped_release release;
+        count_columns(held.matrix, counts.data(), n_threads);
+        return counts;
+      },
+      "n_threads"_a = 1, "How many values each column stores.");
   bind_matrix_operations<Matrix>(cls);
 }
 

@@ -10,6 +10,7 @@ from cases import make_problem
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
+from ranksvm.linear.training import make_problem as formulate
 from ranksvm.linear.views import Stored
 from ranksvm.pairs.preferences import Preferences
 
@@ -121,3 +122,30 @@ def test_parts_share_the_product_that_comes_with_a_bound(monkeypatch):
     np.testing.assert_array_equal(unseen.dot(w), DesignMatrix.from_array(X).dot_within(w)[0][20:])
     with pytest.raises(TypeError):
         unseen.dot(2 * w)
+
+
+def test_rarity_is_of_the_values_that_columns_store():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < [1.0, 0.5, 0.3, 0.2, 0.1, 0.0])
+    stored = (X != 0).sum(axis=0)
+    values = [stored[k] for k in range(6) for _ in range(stored[k])]
+    expected = np.exp(np.mean(np.log(values))) / np.maximum(stored, 1)
+    matrix = DesignMatrix.from_array(csr_matrix(X))
+    np.testing.assert_allclose(matrix.rarity(), expected)
+    np.testing.assert_allclose(matrix.scaled(np.arange(1.0, 7.0)).rarity(), expected)
+    np.testing.assert_allclose(matrix.take(np.arange(5)).remembering().rarity(), expected)
+    assert DesignMatrix.from_array(X).rarity() is None
+    np.testing.assert_array_equal(DesignMatrix.from_array(csr_matrix((3, 2))).rarity(), [1, 1])
+
+
+@pytest.mark.parametrize(("n", "exponent"), [(5, 0), (6, 1 / 3), (40, 1 / 20), (61, 0)])
+def test_restraint_is_for_sparse_rows_that_are_hardly_more_than_features(n, exponent):
+    rng = np.random.default_rng(n)
+    X = csr_matrix(rng.normal(size=(n, 6)) * (rng.random((n, 6)) < np.linspace(0.2, 1.0, 6)))
+    preferences = Preferences.from_labels(rng.normal(size=n))
+    objective = formulate(DesignMatrix.from_array(X), preferences, Parameters()).objective
+    np.testing.assert_allclose(
+        objective.restraint, objective.X.rarity() ** exponent if exponent else 1.0
+    )
+    dense = DesignMatrix.from_array(X.toarray())
+    assert formulate(dense, preferences, Parameters()).objective.restraint == 1.0

@@ -137,6 +137,9 @@ class ArrayMatrix:
         assert self._squares is not None
         return self._squares
 
+    def rarity(self, n_threads: int = 1) -> None:
+        """Return None: values are not counted here."""
+
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.
 

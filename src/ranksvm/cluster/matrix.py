@@ -104,6 +104,9 @@ class ClusterMatrix:
         """Return the sum of the squares of each column."""
         return self._totals.array("square")
 
+    def rarity(self, n_threads: int = 1) -> None:
+        """Return None: values are not counted here."""
+
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return what squares exceed the scatter by, as a mean, and the scale of each column."""
         n, scatter = self.shape[0], self._totals.array("scatter")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,6 +75,7 @@ class DesignMatrix:
         self._ahead: ReadAhead | None = None
         self._steps: InStep | None = None
         self._squares: Vector | None = None
+        self._rarity: Vector | None = None
         self._sums: ColumnSums | None = None
         self._standardization: tuple[Vector, Vector] | None = None
 
@@ -269,17 +269,7 @@ or float64
         if self.is_mapped or self.n_stored not in ROUNDED:
             return None
         rounded = self._products.rounded(n_threads)
-        if rounded is None:
-            return None
-
-        def counted(product: Callable[[Vector, int], Vector]) -> Callable[[Vector, int], Vector]:
-            def pass_over_rows(v: Vector, n_threads: int) -> Vector:
-                self._begin_pass()
-                return product(v, n_threads)
-
-            return pass_over_rows
-
-        return Rounded(counted(rounded.dot), counted(rounded.t_dot), rounded.rounding)
+        return None if rounded is None else rounded.announced(self._begin_pass)
 
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column; at most a pass over X, once."""
@@ -287,6 +277,15 @@ or float64
             self.standardization(n_threads)
         assert self._squares is not None
         return self._squares
+
+    def rarity(self, n_threads: int = 1) -> Vector | None:
+        """Return how rare values of each column are; see `Matrix.rarity`. It takes a pass, once."""
+        if self._rarity is None:
+            rows = self.sparse_rows()
+            if rows is not None:
+                self._begin_pass()
+                self._rarity = rows.rarity(n_threads)
+        return self._rarity
 
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.

@@ -40,6 +40,8 @@ from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
 
+FEATURES_MATTER = 10  # rows for each feature, from which on rare features are no concern
+
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -97,6 +99,17 @@ class Terms:
     def grain(self) -> Vector:
         """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
         return np.sqrt(self.X.column_squares(self.n_threads))
+
+    @cached_property
+    def restraint(self) -> Vector | float:
+        """What to multiply the diagonal of the loss by, to precondition conjugate gradients.
+
+        ``rarity^(d / 3n)``: where sparse rows are hardly more than features, rare features curve
+        the loss together by more than each of them alone (:eq:`restraint`).
+        """
+        n, d = self.X.shape
+        rarity = self.X.rarity(self.n_threads) if d <= n <= FEATURES_MATTER * d else None
+        return 1.0 if rarity is None else rarity ** (d / (3 * n))
 
 
 @dataclass(frozen=True, eq=False)

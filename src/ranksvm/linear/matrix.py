@@ -15,6 +15,8 @@ from .occurring import Columns
 
 Vector = NDArray[np.float64]
 
+Product = Callable[[Vector, int], Vector]
+
 LARGE = 1 << 29  # stored values: so many may be more than memory holds
 
 
@@ -85,9 +87,21 @@ class Rounded(NamedTuple):
         The largest ``|x_i - r_i|`` of a row.
     """
 
-    dot: Callable[[Vector, int], Vector]
-    t_dot: Callable[[Vector, int], Vector]
+    dot: Product
+    t_dot: Product
     rounding: float
+
+    def announced(self, begin: Callable[[], None]) -> Rounded:
+        """Return the same, which call `begin` before each product."""
+
+        def after(product: Product) -> Product:
+            def announce(v: Vector, n_threads: int) -> Vector:
+                begin()
+                return product(v, n_threads)
+
+            return announce
+
+        return Rounded(after(self.dot), after(self.t_dot), self.rounding)
 
 
 class Matrix(Protocol):
@@ -153,6 +167,13 @@ class Matrix(Protocol):
 
     def column_squares(self, n_threads: int = 1) -> Vector:
         """Return the sum of the squares of each column; at most a pass over X, once."""
+
+    def rarity(self, n_threads: int = 1) -> Vector | None:
+        """Return how rare values of each column are, ``exp(mean of log f) / f_k``; None if unknown.
+
+        f_k is the number of values that column k stores, and the mean is over stored values. It is
+        unknown of dense rows; views of some rows may tell that of all. It takes a pass, once.
+        """
 
     def standardization(self, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return the mean of each column and the reciprocal of its standard deviation.

@@ -117,21 +117,29 @@ class LinearObjective(Terms):
     def quick_upper_loss(self, here: LinearEvaluation) -> float:
         """Return the same from what is known at scores nearby, without a sweep.
 
-        Fresh scores are within a reach of those; their own rounding is bounded by the lengths of
-        columns, ``|x_ik| <= (sum_i x_ik^2)^0.5``. Where that alone adds much to the gap, there is
-        no pass over X, and the result is infinite.
+        Fresh scores are within a reach of those. Without any, the result is infinite.
         """
-        weights, loss, fresh = here.weights, here.loss, here.fresh
+        fresh = here.quickly_fresh
         if fresh is None:
-            reach = relative_rounding(self.size) * float(self.grain @ np.abs(weights))
+            return np.inf
+        reach = fresh.rounding + float(abs(fresh.scores - here.scores).max())
+        return self.loss.most_within(here.loss.value + here.loss.rounding, reach)
+
+    def quickly_fresh(self, here: LinearEvaluation) -> Fresh | None:
+        """Return fresh scores, with a bound of their rounding that takes no pass of its own.
+
+        It is by the lengths of columns, ``|x_ik| <= (sum_i x_ik^2)^0.5``. Where that alone adds
+        much to the gap, there is no pass over X, and the result is None.
+        """
+        loss, fresh = here.loss, here.fresh
+        if fresh is None:
+            reach = relative_rounding(self.size) * float(self.grain @ np.abs(here.weights))
         else:
             reach = fresh.rounding
-        value = loss.value + loss.rounding
-        added = self.c * (self.loss.most_within(value, reach) - loss.value)
+        added = self.c * (self.loss.most_within(loss.value + loss.rounding, reach) - loss.value)
         if not added <= LITTLE * here.absolute_gap:
-            return np.inf
-        scores = self.X.dot(weights, self.n_threads) if fresh is None else fresh.scores
-        return self.loss.most_within(value, reach + float(abs(scores - here.scores).max()))
+            return None
+        return fresh or Fresh(self.X.dot(here.weights, self.n_threads), reach)
 
     def _fresh(self, weights: Vector) -> Fresh:
         """Return ``X w``, and how exactly it is known; without a vector of that."""
@@ -234,7 +242,12 @@ class LinearEvaluation(AtWeights):
     @cached_property
     def upper_loss(self) -> float:
         """The loss here from fresh scores, and not less than it is."""
-        return self.objective.upper_loss(self.weights, self.fresh)
+        return self.objective.upper_loss(self.weights, self.quickly_fresh or self.fresh)
+
+    @cached_property
+    def quickly_fresh(self) -> Fresh | None:
+        """Fresh scores here, where their rounding is known to add little to the gap."""
+        return self.objective.quickly_fresh(self)
 
     @cached_property
     def quick_upper_loss(self) -> float:
@@ -303,9 +316,11 @@ class LinearEvaluation(AtWeights):
         return replace(self, loss=loss, known_slope=None, known_hessian=hessian)
 
     def with_metric(self) -> tuple[LinearEvaluation, Vector]:
-        """Return this with its gradient known, and a bound of the diagonal of its Hessian.
+        """Return this with its gradient known, and a diagonal that stands for its Hessian.
 
-        The bound is ``1 + c (X * X)' diag(H)``, pairs taken singly. Both come from one pass over X.
+        It is ``1 + c (X * X)' diag(H)``, pairs taken singly, which is a bound of the Hessian's; the
+        loss counts more for rare features where these matter (`Terms.restraint`). Both
+        come from one pass over X.
 
         Where rows are fewer than features, it is 1, that of the penalty. The step is a sum of rows
         there, and so are the directions of conjugate gradients, whose pace is that of the dot
@@ -317,8 +332,10 @@ class LinearEvaluation(AtWeights):
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
         )
-        bound = objective.penalty.curvature(self.weights) + objective.c * squares
-        return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), bound
+        if objective.penalty.is_smooth:
+            squares *= objective.restraint
+        metric = objective.penalty.curvature(self.weights) + objective.c * squares
+        return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), metric
 
     def rounded(self) -> LinearEvaluation:
         """Return this with images and Hessian products of rounded rows, if these are near enough.

@@ -54,6 +54,14 @@ class SparseRows(NamedTuple):
         """Scale the columns by other factors, too."""
         return self._replace(scale=self.scale * scale)
 
+    def rarity(self, n_threads: int) -> Vector:
+        """Return how rare values of each column are, in all rows; see `Matrix.rarity`."""
+        stored = self.core.column_counts(n_threads)
+        counts = np.maximum(stored, 1)
+        typical = np.exp((stored * np.log(counts)).sum() / max(stored.sum(), 1))
+        rarity: Vector = typical / counts
+        return rarity
+
 
 def sparse_product(
     Z: SparseRows,
