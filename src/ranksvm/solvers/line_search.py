@@ -8,7 +8,12 @@ from .protocols import Evaluation, Line, P, Trial
 
 
 def line_search(
-    line: Line[P], *, accuracy: float = 0.3, max_trials: int = 20, longest: float = np.inf
+    line: Line[P],
+    *,
+    first: float = 1.0,
+    accuracy: float = 0.3,
+    max_trials: int = 20,
+    longest: float = np.inf,
 ) -> tuple[Trial[P] | None, int]:
     """Find a step where the derivative has nearly vanished.
 
@@ -19,6 +24,8 @@ def line_search(
     Parameters
     ----------
     line : Line
+    first : float, default=1.0
+        The step of the first trial.
     accuracy : float, default=0.3
         Accept a trial once its slope is at most this fraction of the initial slope, in absolute
         value.
@@ -36,7 +43,7 @@ def line_search(
     low, low_slope = 0.0, line.slope
     high, high_slope = np.inf, np.nan
     best: Trial[P] | None = None
-    step = 1.0
+    step = first
     n_trials = 0
     while low_slope < 0 and n_trials < max_trials:
         n_trials += 1

@@ -16,7 +16,6 @@ Vector = NDArray[np.float64]
 
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 FLAT = 0.3  # of the slope: what a search along a step leaves
-WORTH_ROUNDING = 4  # products, as many as it takes to make them quicker
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
 
 
@@ -68,6 +67,7 @@ def trust_region(
     wide = continuation.widened(start)
     current, metric = wide.with_metric()
     status = progress.record(current if wide is start else start, 0.0)
+    length = 1.0
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         refined = continuation.refine(current, progress.target)
@@ -82,17 +82,18 @@ def trust_region(
         if current.smoothing > 0:
             accuracy = min(accuracy, loosest)
         damped = metric + objective.penalty.curvature(current.weights)
-        rounded = current.rounded() if progress.n_products >= WORTH_ROUNDING else current
-        model, n_products = _conjugate_gradients(rounded, damped, accuracy, max_products)
+        model, n_products = _conjugate_gradients(current.rounded(), damped, accuracy, max_products)
         progress.n_products += n_products
         flat = FLAT
         if accuracy * norm <= (1 + SPARE) * enough(target):
-            flat = max(flat, model.flatness(current.gradient) + SPARE)
-        trial, n_trials = line_search(current.along(model.step, model.image), accuracy=flat)
+            length, flat = 1.0, max(flat, model.flatness(current.gradient) + SPARE)
+        line = current.along(model.step, model.image)
+        trial, n_trials = line_search(line, first=max(length, 1.0), accuracy=flat)
         progress.n_evaluations += n_trials
         if trial is None:
             status = Status.STALLED
             break
+        length = trial.step
         wider = continuation.retreat(current, trial.step)
         if wider is not None:
             current, metric = wider.with_metric()
@@ -109,7 +110,7 @@ def forcing(norm: float, norm_at_start: float, target: float, loosest: float = 1
     the accuracy grows with progress, but never beyond what is asked for, which may be next to
     nothing. Short of that, it is `loosest` at most.
     """
-    passing = float(np.clip((norm / norm_at_start) ** 0.3, 1e-2, 0.3))
+    passing = float(np.clip((norm / norm_at_start) ** 0.4, 1e-2, 0.5))
     return max(min(passing, loosest), min(enough(target) / norm, NEARLY))
 
 
