@@ -172,13 +172,13 @@ class Stored:
 
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
-        rows = sampled_rows(self._shape[0])
-        offset = None
-        if self._offset is None and len(self._core.common_columns(rows)):
-            offset = column_offsets(self.sample())
+        some = self._core.common_columns(sampled_rows(self._shape[0]))
+        offset = column_offsets(self.sample()[:, some]) if self._offset is None else None
         if offset is None:
             return self
-        return self.less(self.common_columns * offset)
+        everywhere = self.common_columns
+        everywhere[some] *= offset
+        return self.less(everywhere)
 
     @property
     def common_columns(self) -> Vector:
