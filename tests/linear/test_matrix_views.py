@@ -138,10 +138,13 @@ def test_rarity_is_of_the_values_that_columns_store():
     np.testing.assert_array_equal(DesignMatrix.from_array(csr_matrix((3, 2))).rarity(), [1, 1])
 
 
-@pytest.mark.parametrize(("n", "exponent"), [(5, 0), (6, 1 / 3), (40, 1 / 20), (61, 0)])
-def test_restraint_is_for_sparse_rows_that_are_hardly_more_than_features(n, exponent):
+@pytest.mark.parametrize(
+    ("n", "d", "exponent"),
+    [(2, 9, 0), (2, 8, 1 / 4), (6, 6, 1 / 4), (12, 6, 1 / 6), (40, 6, 1 / 20), (61, 6, 0)],
+)
+def test_restraint_is_for_sparse_rows_that_are_hardly_more_than_features(n, d, exponent):
     rng = np.random.default_rng(n)
-    X = csr_matrix(rng.normal(size=(n, 6)) * (rng.random((n, 6)) < np.linspace(0.2, 1.0, 6)))
+    X = csr_matrix(rng.normal(size=(n, d)) * (rng.random((n, d)) < np.linspace(0.2, 1.0, d)))
     preferences = Preferences.from_labels(rng.normal(size=n))
     objective = formulate(DesignMatrix.from_array(X), preferences, Parameters()).objective
     np.testing.assert_allclose(

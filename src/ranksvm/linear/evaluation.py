@@ -40,7 +40,7 @@ from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
 
-FEATURES_MATTER = 10  # rows for each feature, from which on rare features are no concern
+RARE, RARER = 0.1, 4.0  # features for each row, between which rare ones matter
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +104,18 @@ class Terms:
     def restraint(self) -> Vector | float:
         """What to multiply the diagonal of the loss by, to precondition conjugate gradients.
 
-        ``rarity^(d / 3n)``: where sparse rows are hardly more than features, rare features curve
-        the loss together by more than each of them alone (:eq:`restraint`).
+        ``rarity^min(d / 3n, 1 / 4)``: where sparse rows are hardly more than features, rare
+        features curve the loss together by more than each of them alone (:eq:`restraint`).
         """
         n, d = self.X.shape
-        rarity = self.X.rarity(self.n_threads) if d <= n <= FEATURES_MATTER * d else None
-        return 1.0 if rarity is None else rarity ** (d / (3 * n))
+        rarity = self.X.rarity(self.n_threads) if RARE * n <= d <= RARER * n else None
+        return 1.0 if rarity is None else rarity ** min(d / (3 * n), 0.25)
+
+    @property
+    def has_far_fewer_rows(self) -> bool:
+        """Whether conjugate gradients go at the pace of the rows' dot products."""
+        n, d = self.X.shape
+        return d > RARER * n
 
 
 @dataclass(frozen=True, eq=False)

@@ -322,12 +322,12 @@ class LinearEvaluation(AtWeights):
         loss counts more for rare features where these matter (`Terms.restraint`). Both
         come from one pass over X.
 
-        Where rows are fewer than features, it is 1, that of the penalty. The step is a sum of rows
-        there, and so are the directions of conjugate gradients, whose pace is that of the dot
+        Where rows are far fewer than features, it is 1, that of the penalty. The step is a sum of
+        rows there, and so are the directions of conjugate gradients, whose pace is that of the dot
         products of rows. A scale for each feature would make these worse.
         """
         objective = self.objective
-        if objective.has_few_rows and objective.penalty.is_smooth:
+        if objective.has_far_fewer_rows and objective.penalty.is_smooth:
             return self, objective.penalty.curvature(self.weights)
         product, squares = objective.X.t_dot_squares(
             self.loss.gradient, self._smooth_loss.hessian_diagonal, objective.n_threads
