@@ -279,7 +279,7 @@ or float64
         return self._squares
 
     def rarity(self, n_threads: int = 1) -> Vector | None:
-        """Return how rare values of each column are; see `Matrix.rarity`. It takes a pass, once."""
+        """Return how rare values of each sparse column are; it takes a pass, once."""
         if self._rarity is None:
             rows = self.sparse_rows()
             if rows is not None:

@@ -319,8 +319,8 @@ class LinearEvaluation(AtWeights):
         """Return this with its gradient known, and a diagonal that stands for its Hessian.
 
         It is ``1 + c (X * X)' diag(H)``, pairs taken singly, which is a bound of the Hessian's; the
-        loss counts more for rare features where these matter (`Terms.restraint`). Both
-        come from one pass over X.
+        loss counts more for rare features where these matter (:eq:`restraint`). Both come from one
+        pass over X.
 
         Where rows are far fewer than features, it is 1, that of the penalty. The step is a sum of
         rows there, and so are the directions of conjugate gradients, whose pace is that of the dot

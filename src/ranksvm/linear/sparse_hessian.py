@@ -55,7 +55,10 @@ class SparseRows(NamedTuple):
         return self._replace(scale=self.scale * scale)
 
     def rarity(self, n_threads: int) -> Vector:
-        """Return how rare values of each column are, in all rows; see `Matrix.rarity`."""
+        """Return how rare values of each column are, in all rows.
+
+        That is ``exp(mean of log f) / f_k``, as of `ranksvm.linear.matrix.Matrix.rarity`.
+        """
         stored = self.core.column_counts(n_threads)
         counts = np.maximum(stored, 1)
         typical = np.exp((stored * np.log(counts)).sum() / max(stored.sum(), 1))
