@@ -95,7 +95,7 @@ class Terms:
         """How often X has been read so far."""
         return self.X.n_passes
 
-    @property
+    @cached_property
     def grain(self) -> Vector:
         """How the rounding of ``X'g`` is spread over the features: as the lengths of columns."""
         return np.sqrt(self.X.column_squares(self.n_threads))

@@ -65,13 +65,13 @@ def trust_region(
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
     wide = continuation.widened(start)
-    current, metric = wide.with_metric()
+    current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
     length = 1.0
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         refined = continuation.refine(current, progress.target)
-        if refined is not current:
+        if metric is None or refined is not current:
             current, metric = refined.with_metric()
         if not current.gradient.any():
             status = Status.STALLED
@@ -85,7 +85,8 @@ def trust_region(
         model, n_products = _conjugate_gradients(current.rounded(), damped, accuracy, max_products)
         progress.n_products += n_products
         flat = FLAT
-        if accuracy * norm <= (1 + SPARE) * enough(target):
+        may_be_last = accuracy * norm <= (1 + SPARE) * enough(target)
+        if may_be_last:
             length, flat = 1.0, max(flat, model.flatness(current.gradient) + SPARE)
         line = current.along(model.step, model.image)
         trial, n_trials = line_search(line, first=max(length, 1.0), accuracy=flat)
@@ -98,7 +99,8 @@ def trust_region(
         if wider is not None:
             current, metric = wider.with_metric()
             continue
-        current, metric = trial.evaluation.with_metric()
+        there = trial.evaluation
+        current, metric = (there, None) if may_be_last else there.with_metric()
         status = progress.record(current, trial.step)
     return progress.result(status)
 
