@@ -8,7 +8,7 @@ import cases
 import reference
 from cases import assert_optimal, make_problem
 from places import core_only
-from ranksvm import ConvergenceWarning, load_svmlight
+from ranksvm import ConvergenceWarning, RankSVM, load_svmlight
 from ranksvm.names import COUNTINGS
 
 SOLVERS = ["newton", "trust_region"]
@@ -315,6 +315,14 @@ def test_protein(protein, solver, storage, place):
     assert one.objective_ == pytest.approx(84301.134305333, rel=1e-10)
     if place.device is None:  # the libraries of arrays have threads of their own
         assert np.array_equal(one.coef_, fit(2).coef_)
+
+
+def test_planes_from_far_away_do_not_hold_up_the_end(protein):
+    X, y, qid = protein
+    for tol in (1e-3, 1e-4):
+        model = RankSVM(1e4, loss="hinge", tol=tol).fit(X, y, qid)
+        assert model.status_ == "converged"
+        assert model.dual_gap_ <= tol
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -137,8 +137,9 @@ class Problem:
     ) -> SolverResult:
         """Solve, and leave the record of it in `progress`.
 
-        A solver that has stalled may have been led astray by scores that had drifted. So it goes on
-        from fresh ones, as long as that brings the gap down.
+        A solver that has stalled may have been led astray by scores that had drifted, or by planes
+        from far away, whose rounding hides what is near. So it goes on from fresh ones, as long as
+        that brings the gap down.
         """
         objective = self.objective
         start = objective.penalty.rest(objective.size) if w0 is None else w0
@@ -150,6 +151,7 @@ class Problem:
             result = self.choice.minimize(objective, start, progress, planes)
             while result.status is Status.STALLED and result.dual_gap < 0.5 * gap:
                 gap, objective = result.dual_gap, replace(objective, known=None)
+                planes = CuttingPlanes(objective.size, objective.n_threads)
                 result = self.choice.minimize(objective, result.weights, progress, planes)
         return result
 
