@@ -1,9 +1,11 @@
 #include "thread_pool.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <thread>
 
+#include "block_memory.hpp"
 #include "compiler.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -79,6 +81,10 @@ void ThreadPool::grow(int n_threads) {
 }
 
 void ThreadPool::serve(int index, std::uint64_t seen) {
+  // What belongs to the thread is had at its first use, and a process that lacks the memory then is
+  // ended: so it is used now, not when the first exception tells of memory that runs out.
+  static_cast<void>(std::uncaught_exceptions());
+  static_cast<void>(FreeBlocks::of_this_thread());
   for (;;) {
     wait_while(ticket_, seen);
     seen = ticket_.load(std::memory_order_acquire);
