@@ -78,3 +78,15 @@ def test_it_begins_as_narrow_as_what_has_been_reached():
     wide = Width()
     start = Continuation.start(wide, wide.value - 2e-4, 1e-5)
     assert start.smoothing == pytest.approx(1e-4)
+
+
+def test_a_width_that_leads_no_further_is_narrowed_once():
+    continuation = Continuation()
+    narrower = continuation.beyond(Width())
+    assert narrower.smoothing == pytest.approx(0.01)
+    assert continuation.ratio == pytest.approx(0.1)
+    assert continuation.beyond(narrower) is None
+
+
+def test_no_width_is_beyond_the_smoothing_of_a_smooth_loss():
+    assert Continuation().beyond(Width(smoothing=0.0)) is None

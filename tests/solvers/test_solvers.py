@@ -325,6 +325,14 @@ def test_planes_from_far_away_do_not_hold_up_the_end(protein):
         assert model.dual_gap_ <= tol
 
 
+def test_newton_goes_beyond_a_width_at_which_rounding_ends_its_steps(protein):
+    X, y, qid = protein
+    for tol in (1e-3, 1e-4):
+        model = RankSVM(1e3, loss="hinge", solver="newton", tol=tol).fit(X, y, qid)
+        assert model.status_ == "converged"
+        assert {iteration.solver for iteration in model.history_} == {"newton"}
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("scale", "C"), [(1e155, 1.0), (1e300, 1.0), (1.0, 1e300), (1e20, 1.0)])
 def test_numbers_too_large_end_with_a_warning(solver, scale, C, place):

@@ -42,6 +42,8 @@ def newton(
     serve. So do those by the Hessian of a problem nearby, if one is kept. From zero, the first two
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
+    Where steps at a width of the smoothing end in rounding, the next one goes on, once.
+
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
 
@@ -120,7 +122,7 @@ class _Newton:
             trial, n_trials = line_search(line)
             self._progress.n_evaluations += n_trials
         if trial is None:
-            return before, self._without_trial(is_exact)
+            return self._without_trial(before, is_exact)
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
         is_exact = is_exact and self._matrix is not None and not self._matrix.is_rough
@@ -155,14 +157,17 @@ class _Newton:
         is_enough = before.smoothing + left * before.distance <= self._progress.target
         return None if is_enough else self._dtype
 
-    def _without_trial(self, is_exact: bool) -> Status | None:
-        """Let the Hessian be formed, or more precisely; return a status if it has been."""
+    def _without_trial(
+        self, before: Evaluation, is_exact: bool
+    ) -> tuple[Evaluation, Status | None]:
+        """Let the Hessian be formed, or more precisely; then for a narrower smoothing, or stall."""
+        self._matrix, was_known = None, self._matrix is not None
         if is_exact and self._dtype is np.float64:
-            return Status.STALLED
-        if is_exact or self._matrix is None:
+            narrower = self._continuation.beyond(before)
+            return (before, Status.STALLED) if narrower is None else (narrower, None)
+        if is_exact or not was_known:
             self._dtype = np.float64
-        self._matrix = None
-        return None
+        return before, None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from .protocols import Evaluation, P, Trial
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY = 0.03
+NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
@@ -56,7 +57,7 @@ class Continuation:
         self._is_first = True
         self._began_wide = False
         self._retreated = False
-        self._went_back = False
+        self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
 
@@ -138,10 +139,21 @@ class Continuation:
         self.ratio = ratio
         return narrowed if narrowed.smoothing < smoothing else evaluation
 
+    def beyond(self, evaluation: P) -> P | None:
+        """Return the evaluation with a narrower smoothing, where steps at its width have stalled.
+
+        The limits of floating point may be elsewhere there. It is None the second time.
+        """
+        narrowed = evaluation.narrowed(NARROWED)
+        if self._went_beyond or not narrowed.smoothing < evaluation.smoothing:
+            return None
+        self._went_beyond, self.ratio = True, NARROWED
+        return narrowed
+
     def _after_steps(self) -> float:
         # The first width starts anywhere, so that more steps say less about it.
         easy = HARD if self._is_first else EASY
-        ratio = 0.1 if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
+        ratio = NARROWED if self._n_steps <= easy else 0.25 if self._n_steps <= HARD else 0.5
         narrowest, self._narrowest = self._narrowest, 0.0
         return max(ratio, narrowest)
 
