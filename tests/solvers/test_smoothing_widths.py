@@ -17,10 +17,14 @@ class Width:
     width: float = 1.0
     value: float = 10.0
     rounding: float = 1e-15
+    has_kinks: bool = True
 
     @property
     def absolute_gap(self):
         return self.smoothing + self.distance
+
+    def widened(self):
+        return replace(self, width=100.0)
 
     def narrowed(self, ratio):
         return replace(self, smoothing=ratio**2 * self.smoothing, width=ratio * self.width)
@@ -90,3 +94,21 @@ def test_a_width_that_leads_no_further_is_narrowed_once():
 
 def test_no_width_is_beyond_the_smoothing_of_a_smooth_loss():
     assert Continuation().beyond(Width(smoothing=0.0)) is None
+
+
+def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
+    continuation, at = Continuation(), Width(smoothing=0.0, has_kinks=False)
+    assert continuation.retreat(at, 0.3) is None
+    assert continuation.retreat(at, 0.2).width == 100.0
+    assert continuation.accuracy < 1  # equations are to be solved well from now on
+    assert continuation.retreat(at, 1.0) is None
+    assert continuation.retreat(at, 0.2).width > at.width
+
+
+def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():
+    class Regularised(Width):
+        def widened(self):
+            return None
+
+    at = Regularised(smoothing=0.0, has_kinks=False)
+    assert Continuation().retreat(at, 0.01) is None

@@ -59,7 +59,7 @@ def test_no_bound_on_the_way_exceeds_the_optimum(loss):
     ("d", "C", "wide"), [(150, 1e4, True), (150, 1e-3, False), (40, 1e4, False)]
 )
 @every_loss
-def test_begins_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
+def test_goes_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
     X, y, qid = few_rows(2, d=d)
     problem = make_problem(
         DesignMatrix.from_array(X), Preferences.from_labels(y, qid), Parameters(loss=loss, C=C)
@@ -73,18 +73,13 @@ def test_begins_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss
 
 
 @every_loss
-def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
+def test_begins_anew_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
     X, y, qid = few_rows(2)
     first = solve(X, y, qid, loss, 1e3, tol=1e-6)
     parameters = Parameters(loss=loss, C=4e3, solver="trust_region", tol=1e-4)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
     objective = problem.objective.smoothed()
     near = Continuation.start(objective.evaluate(first.weights), -np.inf)
-    if (
-        loss == "squared_hinge"
-    ):  # from the optimum for a C that is not much smaller few steps lead on
-        assert near.widened() is None
-        near = objective.with_c(1e8 * objective.c).evaluate(first.weights)
     np.testing.assert_array_equal(near.widened().weights, first.weights)
     astray = np.random.default_rng(0).normal(size=X.shape[1])
     assert not objective.evaluate(astray).widened().weights.any()
@@ -94,7 +89,8 @@ def test_begins_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(loss):
         assert str(result.status) == "converged"
         assert result.value <= objective.evaluate(w0).value * (1 + 1e-7)  # rounding is added
         counts.append(result.history[-1].n_products)
-    assert counts[1] == counts[0] > 2 * counts[2]
+    assert counts[1] < 2 * counts[0]
+    assert counts[0] > 2 * counts[2]
 
 
 @every_loss

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation, SquaredHinge
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
@@ -234,6 +234,11 @@ class AtWeights:
     def width(self) -> float:
         """The width of the smoothing, 1 if there is none."""
         return self.objective.loss.smoothing_width
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether the loss itself, without the smoothing, has kinks."""
+        return not isinstance(self.objective.loss, SquaredHinge)
 
     @property
     def _smooth_loss(self) -> SmoothEvaluation:

@@ -34,7 +34,6 @@ WEAK = 0.03  # a best multiple: regularisation hardly counts beside the loss
 LEAST = 1e-100  # likewise: the limits of floating point are near
 NEAR = 0.5  # in lower bounds: a minimum can be reached by few steps
 OFF = 1e-3  # of a margin: what images may be off by
-SMALL = 0.95  # a relative gap; that at zero is no smaller where regularisation is weak
 LITTLE = 1e-3  # of a gap: a bound of rounding that is so small need not be better
 
 
@@ -285,12 +284,10 @@ class LinearEvaluation(AtWeights):
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point. It is None, too, at weights that say more of a loss without kinks than zero
-        does, as those from a smaller C: from there few steps lead on.
+        best dual point.
         """
-        objective, loss = self.objective, self.objective.loss
-        leads_on = loss.narrowed(0.5) is loss and self.duality_gap <= SMALL
-        if leads_on or not objective.has_few_rows:
+        objective = self.objective
+        if not objective.has_few_rows:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)

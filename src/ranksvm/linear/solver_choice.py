@@ -48,7 +48,7 @@ FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
-PRODUCTS_PER_DIGIT = 100  # of trust_region for the hinge, where it does well
+PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well; to go first
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
@@ -309,7 +309,7 @@ def choose_solver(
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): planes for the hinge loss (`planes_first`),
       products with the Hessian for the squared one (`products_first`), and for the hinge loss as
-      well, after planes, where some hundreds of products cost less than the Newton steps.
+      well, after planes, where some hundreds of products cost less than half the Newton steps.
 
     Where an explicit Hessian is too large, products remain. By default, `costs` are of the host.
     """
@@ -329,7 +329,7 @@ def choose_solver(
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
     return SolverChoice(
-        direct, kinks, n_planes=n_planes, n_products=n_products if by_products < cost else 0.0
+        direct, kinks, n_planes=n_planes, n_products=n_products * (CHEAPER * by_products < cost)
     )
 
 

@@ -168,8 +168,12 @@ class Evaluation(Point, Protocol):
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
 
+    @property
+    def has_kinks(self) -> bool:
+        """Whether the function itself, without the smoothing, has kinks."""
+
     def widened(self) -> Evaluation | None:
-        """Return where to begin with a smoothing at which the gradient is not far too long.
+        """Return where to begin anew with a smoothing at which the gradient is not far too long.
 
         None, unless regularisation is so weak that all pairs can lie at the kink.
         """

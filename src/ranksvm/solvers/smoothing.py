@@ -12,6 +12,7 @@ EMPTY = 0.03
 NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
+SHORT = 0.25  # a step
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -31,11 +32,12 @@ class Continuation:
     foreseen.
 
     Where regularisation is weak and weights can give rows nearly any scores, all pairs that matter
-    lie close to the kink at the optimum. A step that is too long leaves few of them active, and
-    their Hessian says little of the others. So the smoothing begins wide (`widened`), and narrows
-    steadily, from minimum to minimum: all pairs stay active, and their Hessian is well conditioned.
-    Where a step fails all the same, the way goes back to a wider smoothing, and on from there more
-    accurately and less steeply (`retreat`).
+    may lie close to the kink at the optimum. A step that is too long leaves few of them active, and
+    their Hessian says little of the others. So the smoothing of a loss with kinks begins wide
+    (`widened`), and narrows steadily, from minimum to minimum: all pairs stay active, and their
+    Hessian is well conditioned. A loss without kinks needs that seldom; it shows in steps that have
+    to be cut short, and the way begins anew then. Where a step fails all the same, the way goes
+    back to a wider smoothing, and on from there more accurately and less steeply (`retreat`).
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ class Continuation:
         self._settles = False
         self._n_steps = 0
         self._is_first = True
-        self._began_wide = False
+        self._is_wide = False
         self._retreated = False
         self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
@@ -78,21 +80,25 @@ class Continuation:
         return start.narrowed(min((AMPLE * target / start.smoothing) ** 0.5, WIDEST / start.width))
 
     def widened(self, evaluation: Evaluation) -> Evaluation:
-        """Return the evaluation, or where to begin with a smoothing for weak regularisation."""
+        """Return the evaluation, or where to begin wide, as where regularisation is weak."""
         wide = evaluation.widened()
         if wide is None:
             return evaluation
-        self._began_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
+        self._is_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
         return wide
 
     def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
         """Return the evaluation with a wider smoothing, after a step from there; None to go on.
 
         That is half the way back, by its logarithm, where the first step at a width had to be cut
-        short for the first time. Where the smoothing began wide, it is after any such step, unless
-        the last one had been, too; and equations are to be solved more accurately.
+        short for the first time. Once the smoothing is wide, it is after any such step, unless the
+        last one had been, too; and equations are to be solved more accurately. A loss without kinks
+        becomes so after a step of less than a quarter, if regularisation is weak.
         """
-        if not self._began_wide:
+        if not (self._is_wide or evaluation.has_kinks):
+            wide = self.widened(evaluation) if step < SHORT else evaluation
+            return None if wide is evaluation else wide
+        if not self._is_wide:
             is_new = self._n_steps == 0 and not self._went_back
             if not (is_new and step < 0.5 and self.ratio < 0.5):
                 return None
@@ -119,7 +125,7 @@ class Continuation:
             self._settles, self.ratio = True, 0.5
         smoothing = evaluation.smoothing
         to_gain = evaluation.distance
-        if self._began_wide:
+        if self._is_wide:
             is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
             goes_on = is_done and smoothing > 0.1 * target
             return evaluation.narrowed(self.ratio) if goes_on else evaluation

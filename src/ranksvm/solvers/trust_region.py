@@ -35,8 +35,8 @@ def trust_region(
        accurately enough,
     3. search along the step; a trial costs a sweep over the scores, no pass over X.
 
-    Where regularisation is weak, the smoothing begins wide, even that of a smooth loss, and the
-    step from a width that turns out too narrow is not taken (`Continuation`).
+    Where regularisation is weak, the smoothing begins wide, that of a smooth loss once a step had to
+    be cut short, and a step from a width that turns out too narrow is not taken (`Continuation`).
 
     The diagonal counts the penalty twice: where that is all the curvature there is, as for rare
     terms, conjugate gradients would go too far for what the certificate asks.
@@ -64,7 +64,7 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    wide = continuation.widened(start)
+    wide = continuation.widened(start) if start.has_kinks else start
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
     length = 1.0
