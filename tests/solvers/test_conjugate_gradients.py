@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranksvm.solvers.trust_region import ModelStep, _conjugate_gradients
+from ranksvm.solvers.trust_region import MOST_DIRECTIONS, ModelStep, _conjugate_gradients, _Way
 
 
 @dataclass
@@ -99,14 +99,29 @@ def test_most_products_end_the_search():
 
 
 @given(st.integers(0, 10**6))
-def test_a_blend_leaves_no_more_than_either(seed):
+def test_a_blend_leaves_no_more_than_what_is_reached(seed):
     rng = np.random.default_rng(seed)
-    a, b = (ModelStep(*(rng.standard_normal(4) for _ in range(3))) for _ in range(2))
-    blend = a.towards(b)
-    norms = [np.linalg.norm(which.residual) for which in (a, b)]
-    assert np.linalg.norm(blend.residual) <= min(norms) * (1 + 1e-12)
-    same = a.towards(a)
-    np.testing.assert_array_equal(same.residual, a.residual)
+    way = _Way(rng.standard_normal(4))
+    norms = [np.linalg.norm(way.residual)]
+    for _ in range(2 * MOST_DIRECTIONS):
+        way.turn(rng.standard_normal(4), rng.standard_normal(3))
+        way.go(rng.uniform(-1, 1), rng.standard_normal(4))
+        norms += [np.linalg.norm(way.residual), np.linalg.norm(way.blended)]
+        assert norms[-1] <= min(norms) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n", [1, MOST_DIRECTIONS, MOST_DIRECTIONS + 1, 3 * MOST_DIRECTIONS])
+def test_steps_are_those_that_leave_what_is_left(n):
+    rng = np.random.default_rng(n)
+    hessian, X, gradient = rng.normal(size=(5, 5)), rng.normal(size=(3, 5)), rng.normal(size=5)
+    way = _Way(gradient)
+    for _ in range(n):
+        direction = rng.normal(size=5)
+        way.turn(direction, X @ direction)
+        way.go(rng.uniform(0, 0.3), hessian @ direction)
+    for step in (way.reached(), way.blend()):
+        np.testing.assert_allclose(step.residual, -gradient - hessian @ step.step, atol=1e-12)
+        np.testing.assert_allclose(step.image, X @ step.step, atol=1e-12)
 
 
 def test_flatness_is_what_the_model_leaves_of_the_slope():

@@ -17,6 +17,7 @@ Vector = NDArray[np.float64]
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 FLAT = 0.3  # of the slope: what a search along a step leaves
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
+MOST_DIRECTIONS = 16  # that are kept before they are added up
 
 
 def trust_region(
@@ -128,14 +129,6 @@ class ModelStep(NamedTuple):
     image: Image
     residual: Vector
 
-    def further(self, alpha: float, direction: Vector, image: Image, product: Vector) -> ModelStep:
-        """Return the step with ``alpha * direction`` added, for its image and Hessian product."""
-        return ModelStep(
-            self.step + alpha * direction,
-            self.image + alpha * image,
-            self.residual - alpha * product,
-        )
-
     def flatness(self, gradient: Vector) -> float:
         """Return the slope at the end of the step, as a share of that at its start.
 
@@ -144,13 +137,66 @@ class ModelStep(NamedTuple):
         slope = -float(gradient @ self.step)
         return float(self.residual @ self.step) / slope if slope > 0 else 0.0
 
-    def towards(self, other: ModelStep) -> ModelStep:
-        """Return the step between this and another of which least is left."""
-        change = other.residual - self.residual
+
+class _Way:
+    """Where conjugate gradients have got to, and the blend of that with the points on the way.
+
+    Both are combinations of the directions so far, which are added up in the end alone, since that
+    is all that they are needed for; only what is left of the gradient is known throughout.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (size,)
+
+    Attributes
+    ----------
+    residual, blended : ndarray of shape (size,)
+        What both leave of the gradient, negated.
+    """
+
+    def __init__(self, gradient: Vector) -> None:
+        self.residual, self.blended = -gradient, -gradient
+        self._directions: list[tuple[Vector, Image]] = []
+        self._reached: list[float] = []
+        self._blend: list[float] = []
+
+    def turn(self, direction: Vector, image: Image) -> None:
+        """Look in another direction, of this image."""
+        if len(self._directions) == MOST_DIRECTIONS:
+            reached, blend = self._sum(self._reached), self._sum(self._blend)
+            self._directions = [reached, blend]
+            self._reached, self._blend = [1.0, 0.0], [0.0, 1.0]
+        self._directions.append((direction, image))
+        self._reached.append(0.0)
+        self._blend.append(0.0)
+
+    def go(self, alpha: float, product: Vector) -> None:
+        """Go so far, for the product of the direction and the Hessian; blend as is best."""
+        self._reached[-1] = alpha
+        self.residual -= alpha * product
+        change = self.residual - self.blended
         square = float(change @ change)
-        share = -float(self.residual @ change) / square if square > 0 else 1.0
-        share = float(np.clip(share, 0.0, 1.0))
-        return ModelStep(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
+        share = -float(self.blended @ change) / square if square > 0 else 1.0
+        share = min(max(share, 0.0), 1.0)
+        change *= share
+        self.blended += change
+        self._blend = [b + share * (r - b) for b, r in zip(self._blend, self._reached, strict=True)]
+
+    def reached(self) -> ModelStep:
+        """Return the step to where this is."""
+        return ModelStep(*self._sum(self._reached), self.residual)
+
+    def blend(self) -> ModelStep:
+        """Return the step of which least is left."""
+        return ModelStep(*self._sum(self._blend), self.blended)
+
+    def _sum(self, factors: list[float]) -> tuple[Vector, Image]:
+        (first, *others), (factor, *factors) = self._directions, factors
+        step, image = (factor * part for part in first)
+        for factor, (direction, moved) in zip(factors, others, strict=True):
+            step += factor * direction
+            image += factor * moved
+        return step, image
 
 
 def _conjugate_gradients(
@@ -171,20 +217,20 @@ def _conjugate_gradients(
     energy = -float(gradient @ direction)
     goal = accuracy**2 * float(gradient @ gradient)
     image = current.image(direction)
-    reached = blend = ModelStep(np.zeros_like(gradient), 0.0 * image, -gradient)
+    way, is_smoothed = _Way(gradient), current.smoothing > 0
     for n_products in range(1, max_products + 1):
+        way.turn(direction, image)
         product = current.hessian_product(direction, image)
         curvature = float(direction @ product)
         if not curvature > 0:  # beyond floating point
             break
-        reached = reached.further(energy / curvature, direction, image, product)
-        blend = blend.towards(reached)
-        least = reached if current.smoothing > 0 else blend
-        if float(least.residual @ least.residual) <= goal:
-            return least, n_products
-        scaled = reached.residual / metric
-        energy, previous = float(reached.residual @ scaled), energy
+        way.go(energy / curvature, product)
+        left = way.residual if is_smoothed else way.blended
+        if float(left @ left) <= goal:
+            return (way.reached() if is_smoothed else way.blend()), n_products
+        scaled = way.residual / metric
+        energy, previous = float(way.residual @ scaled), energy
         direction = scaled + (energy / previous) * direction
         if n_products < max_products:
             image = current.image(direction)
-    return reached, n_products
+    return way.reached(), n_products
