@@ -36,8 +36,9 @@ def trust_region(
        accurately enough,
     3. search along the step; a trial costs a sweep over the scores, no pass over X.
 
-    Where regularisation is weak, the smoothing begins wide, that of a smooth loss once a step had to
-    be cut short, and a step from a width that turns out too narrow is not taken (`Continuation`).
+    Where regularisation is weak, the smoothing begins wide, that of a smooth loss once a step had
+    to be cut short, and a step from a width that turns out too narrow is not taken
+    (`Continuation`).
 
     The diagonal counts the penalty twice: where that is all the curvature there is, as for rare
     terms, conjugate gradients would go too far for what the certificate asks.
