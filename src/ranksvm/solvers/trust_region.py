@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 FLAT = 0.3  # of the slope: what a search along a step leaves
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
-MOST_DIRECTIONS = 16  # that are kept before they are added up
+MOST_DIRECTIONS = 8  # that are kept before they are added up: each takes memory
 
 
 def trust_region(
