@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
-from ranksvm.linear import samples, solver_choice
+from ranksvm.linear import samples
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
-from ranksvm.linear.samples import Sample, draw_sample, sampled_places
-from ranksvm.linear.solver_choice import sample_size
+from ranksvm.linear.samples import Sample, draw_sample, sample_sizes, sampled_places
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
@@ -29,10 +28,10 @@ LOSSES = ["squared_hinge", "hinge"]
 def small(monkeypatch):
     """Samples of a fifth of a few hundred rows."""
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
-    monkeypatch.setattr(solver_choice, "LEAST_SAMPLE", 80)
-    monkeypatch.setattr(solver_choice, "ROWS_PER_FEATURE", 1)
-    monkeypatch.setattr(solver_choice, "LARGEST_SHARE", 0.5)
-    monkeypatch.setattr(solver_choice, "NUMBERS_PER_ROW", 100)
+    monkeypatch.setattr(samples, "LEAST_ROWS", 80)
+    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 1)
+    monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
+    monkeypatch.setattr(samples, "NUMBERS_PER_ROW", 100)
 
 
 def noisy(n, d, seed=0, exponent=1):
@@ -91,7 +90,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     of_query = rng.uniform(0.5, 2, groups.n_queries) if weighted else None
     roles = rng.uniform(0, 2, (2, 250)) if with_roles else (None, None)
     pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight, *roles))
-    sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, 90)
+    sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, [90])
     np.testing.assert_allclose(sample.pairs.pairs_per_query, pairs.pairs_per_query)
 
     w = rng.standard_normal(X.shape[1])
@@ -122,7 +121,7 @@ def test_a_sample_of_all_rows_is_the_objective(monkeypatch):
     X, y, qid = make_problem(4, n=200, n_queries=2)
     matrix = DesignMatrix.from_array(X)
     pairs = CorePairs(Preferences.from_labels(y, qid))
-    sample = draw_sample(matrix, pairs, 1000)
+    sample = draw_sample(matrix, pairs, [1000])
     here = LinearObjective(matrix, Hinge(pairs), 0.3, sample=sample).smoothed().narrowed(0.3)
     there = here.sampled
     assert there.loss.width == here.loss.width
@@ -211,12 +210,13 @@ def test_grids_reach_their_optima(loss, small):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_callback_ends_it_and_few_iterations_do(loss, small):
+@pytest.mark.parametrize("sizes", [[100], [300, 100]])
+def test_a_callback_ends_it_and_few_iterations_do(loss, sizes, small):
     X, y = noisy(600, 4)
     matrix = DesignMatrix.from_array(X)
     pairs = CorePairs(Preferences.from_labels(y))
     made = (Hinge if loss == "hinge" else SquaredHinge)(pairs)
-    objective = LinearObjective(matrix, made, 0.1, sample=draw_sample(matrix, pairs, 100))
+    objective = LinearObjective(matrix, made, 0.1, sample=draw_sample(matrix, pairs, sizes))
     objective = objective.smoothed()
     solve = partial(samples_first, newton, objective, np.zeros(4))
     assert solve(Progress(tol=0.0, callback=lambda line: True)).status == "stopped"
@@ -246,6 +246,27 @@ def test_a_sample_that_overflows_is_left_alone(small):
     assert result.value == pytest.approx(expected.value, rel=2e-3)
 
 
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
+def test_a_sample_may_have_a_sample(loss, small):
+    X, y = noisy(900, 3)
+    matrix = DesignMatrix.from_array(X)
+    pairs = CorePairs(Preferences.from_labels(y))
+    sample = draw_sample(matrix, pairs, [400, 100])
+    assert [some.X.shape[0] for some in (sample, sample.sample)] == [400, 100]
+    assert sample.sample.sample is None
+    for some in (sample, sample.sample):
+        np.testing.assert_allclose(some.pairs.pairs_per_query, pairs.pairs_per_query)
+    objective = LinearObjective(matrix, loss(pairs), 0.1, sample=sample).smoothed()
+    inner = objective.sampled.sampled
+    assert inner.X is sample.sample.X
+    assert inner.sampled is None
+    result = samples_first(newton, objective, np.zeros(3), Progress(tol=1e-6))
+    assert result.solver.startswith("samples")
+    assert result.status == "converged"
+    exact = newton(replace(objective, sample=None), np.zeros(3), Progress(tol=1e-9))
+    assert result.value == pytest.approx(exact.value, rel=1e-6)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_any_number_of_threads_gives_the_same_bits(loss):
     X, y = noisy(220_000, 2)
@@ -256,18 +277,24 @@ def test_any_number_of_threads_gives_the_same_bits(loss):
 
 
 def test_where_a_sample_pays():
-    def size(n, d, query=None, density=1.0):
+    def sizes(n, d, query=None, density=1.0):
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
         qid = None if query is None else np.arange(n) // query
-        return sample_size(X, Preferences.from_labels(np.zeros(n), qid))
+        return sample_sizes(X, Preferences.from_labels(np.zeros(n), qid))
 
-    assert size(150_000, 2) == 0
-    assert size(170_000, 2) == 20_000
-    assert size(2_000_000, 2) == 40_000
-    assert size(400_000, 41) == 0  # features
-    assert size(400_000, 29) == 0  # memory
-    assert size(400_000, 27) == 27_000
-    assert size(400_000, 27, density=0.5) == 0
-    assert size(400_000, 2, query=100) == 0  # short queries
-    assert size(400_000, 2, query=20_000) == 20_000
+    assert sizes(150_000, 2) == ()
+    assert sizes(170_000, 2) == (20_000,)
+    assert sizes(2_000_000, 2) == (40_000,)
+    assert sizes(400_000, 41) == ()  # features
+    assert sizes(400_000, 29) == ()  # memory
+    assert sizes(400_000, 27) == (27_000,)
+    assert sizes(400_000, 27, density=0.5) == ()
+    assert sizes(400_000, 2, query=100) == ()  # short queries
+    assert sizes(400_000, 2, query=20_000) == (20_000,)
+    # Beyond that, a sample is sampled itself, where its queries are still long.
+    assert sizes(3_900_000, 2) == (78_000,)
+    assert sizes(4_000_000, 2) == (160_000, 20_000)
+    assert sizes(12_000_000, 1) == (240_000, 20_000)
+    assert sizes(4_000_000, 2, query=1_000_000) == (160_000, 20_000)
+    assert sizes(4_000_000, 2, query=100_000) == (80_000,)

@@ -205,9 +205,9 @@ class LinearObjective(Terms):
         """The same objective on the sample, if there is one."""
         if self.sample is None:
             return None
-        X, pairs = self.sample
+        X, pairs, sample = self.sample
         loss = replace(self.loss, pairs=pairs)
-        return replace(self, X=X, loss=loss, sample=None, known=None, last_hessian=None)
+        return replace(self, X=X, loss=loss, sample=sample, known=None, last_hessian=None)
 
 
 @dataclass(frozen=True, eq=False)

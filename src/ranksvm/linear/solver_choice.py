@@ -12,7 +12,6 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
-from ..pairs.preferences import Preferences
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -35,7 +34,6 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .parameters import Parameters
 from .row_space import DENSE, RowSpace
-from .samples import rows_in_long_queries
 
 Vector = NDArray[np.float64]
 
@@ -53,8 +51,6 @@ PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; 
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 NEAR_SQUARED = 1e-2  # a gap
-LEAST_SAMPLE, ROWS_PER_FEATURE = 20_000, 1000
-LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # of a sample, in shares and rows of all data
 
 
 def proximal_row_space(
@@ -267,25 +263,6 @@ class SolverChoice:
         if self.name == "row_space" and not self.kinks and result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
         return result
-
-
-def sample_size(X: Matrix, preferences: AnyPreferences) -> int:
-    """Say how many rows of long queries to draw for a sample; 0 where it would not pay.
-
-    The Hessian of so many rows for each feature is right to a few hundredths, and steps by it bring
-    the gap down a thousandfold. A sample has to be a small part of the rows, those of short queries
-    included, and of the stored values, since it is dense; and to take but little memory. Of given
-    pairs, a few rows would hardly have any.
-    """
-    n, d = X.shape
-    if not isinstance(preferences, Preferences):
-        return 0
-    n_long = rows_in_long_queries(preferences.groups)
-    n_rows = max(LEAST_SAMPLE, ROWS_PER_FEATURE * d, n_long // max(50, d))
-    n_copied = n_rows + n - n_long
-    most_numbers = min(LARGEST_SHARE * X.n_stored, NUMBERS_PER_ROW * n)
-    pays = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
-    return n_rows if pays else 0
 
 
 def choose_solver(

@@ -19,9 +19,9 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .samples import draw_sample
+from .samples import draw_sample, sample_sizes
 from .scales import advice_on_scales, with_advice
-from .solver_choice import SolverChoice, choose_solver, sample_size
+from .solver_choice import SolverChoice, choose_solver
 
 Vector = NDArray[np.float64]
 
@@ -172,8 +172,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     )
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs, preferences.common_margin)
     X = X.centered()
-    n_sampled = sample_size(X, preferences) if parameters.solver == "auto" else 0
-    sample = draw_sample(X, pairs, n_sampled) if n_sampled else None
+    is_free = parameters.solver == "auto"
+    sample = draw_sample(X, pairs, sample_sizes(X, preferences)) if is_free else None
     choice = choose_solver(X, preferences, parameters, sample is not None)
     rows = choice.rows(X, n_threads)
     penalty = parameters.conditions.penalty(X.columns)

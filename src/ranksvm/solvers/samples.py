@@ -109,7 +109,7 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     of_sample = Progress(tol, progress.epsilon, max_iter)
     start = w0 if progress.best is None else progress.best.weights
     solver = newton if objective.penalty.is_smooth else proximal_newton
-    weights = solver(sampled, start, of_sample).weights
+    weights = samples_first(solver, sampled, start, of_sample).weights
     if not np.isfinite(weights).all() or of_sample.best is None:
         return None
     progress.n_evaluations += bool(progress.history)
