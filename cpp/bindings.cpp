@@ -27,6 +27,7 @@ void bind_top_pairs(nb::module_& m);
 void bind_interior_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
+void bind_rounded(nb::module_& m);
 void bind_svmlight(nb::module_& m);
 void bind_tables(nb::module_& m);
 
@@ -357,6 +358,7 @@ NB_MODULE(_core, m) {
   bind_given_pairs(m);
   bind_top_pairs(m);
   bind_interior_pairs(m);
+  bind_rounded(m);
   bind_matrices(m);
   m.def("cholesky_solve", &solve_by_cholesky, "L"_a.noconvert(), "b"_a.noconvert());
   bind_path(m);

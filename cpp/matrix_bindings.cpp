@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -15,6 +14,7 @@
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
 #include "rounded_rows.hpp"
+#include "several_vectors.hpp"
 #include "sparse_gram.hpp"
 #include "sparse_hessian.hpp"
 
@@ -91,10 +91,6 @@ const double* checked(const Offset& offset, const Matrix& X) {
   require(!offset || static_cast<std::int64_t>(offset->shape(0)) == X.n_columns,
           "one offset per column");
   return offset ? offset->data() : nullptr;
-}
-
-void require_length(const In<double, 1>& v, std::int64_t n) {
-  require(static_cast<std::int64_t>(v.shape(0)) == n, "the vector does not fit the matrix");
 }
 
 template <class Matrix>
@@ -257,36 +253,19 @@ std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>
                                          result.data(), stride);
 }
 
-void require_rounded(const RoundedRows& rows) {
-  require(std::isfinite(rows.rounding()), "single precision cannot hold the matrix");
-}
-
-void bind_rounded(nb::module_& m) {
-  nb::class_<RoundedRows>(m, "RoundedRows", "A copy of sparse rows in single precision.")
-      .def_prop_ro("rounding", &RoundedRows::rounding,
-                   "The largest length of what a row is rounded by.")
-      .def(
-          "dot",
-          [](const RoundedRows& rows, const In<double, 1>& w, int n_threads) {
-            require_rounded(rows);
-            require_length(w, rows.n_columns());
-            auto result = new_vector<double>(rows.n_rows());
-            const nb::gil_scoped_release release;
-            rows.multiply(w.data(), result.data(), n_threads);
-            return result;
-          },
-          "w"_a.noconvert(), "n_threads"_a = 1, "X @ w, rounded as X is, summed in float64.")
-      .def(
-          "t_dot",
-          [](const RoundedRows& rows, const In<double, 1>& u, int n_threads) {
-            require_rounded(rows);
-            require_length(u, rows.n_rows());
-            auto result = new_vector<double>(rows.n_columns());
-            const nb::gil_scoped_release release;
-            rows.multiply_transposed(u.data(), result.data(), n_threads);
-            return result;
-          },
-          "u"_a.noconvert(), "n_threads"_a = 1, "X.T @ u, rounded as X is, summed in float64.");
+template <class Value, class Index>
+Out<double, 2> dots(const Held<CsrMatrix<Value, Index>>& held,
+                    const std::vector<In<double, 1>>& vectors, bool squares, int n_threads) {
+  const auto& X = held.matrix;
+  std::vector<const double*> w;
+  for (const auto& vector : vectors) {
+    require_length(vector, X.n_columns);
+    w.push_back(vector.data());
+  }
+  auto result = new_matrix<double>(std::ssize(w), X.n_rows);
+  const nb::gil_scoped_release release;
+  multiply_several(X, squares, w, result.data(), n_threads);
+  return result;
 }
 
 template <class Matrix>
@@ -362,6 +341,9 @@ void bind_csr(nb::module_& m, const char* name) {
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
+  if constexpr (std::is_same_v<Index, std::int32_t>)
+    cls.def("dots", &dots<Value, Index>, "vectors"_a, "squares"_a = false, "n_threads"_a = 1,
+            "X @ w of each vector, or (X * X) @ w, as rows, summed in float64.");
   if constexpr (std::is_same_v<Value, double>)
     cls.def(
         "rounded",
@@ -393,7 +375,6 @@ void bind_matrices(nanobind::module_& m) {
   bind_like<double>(m);
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");
-  bind_rounded(m);
   bind_csr<float, std::int32_t>(m, "CsrMatrix32");
   bind_csr<double, std::int32_t>(m, "CsrMatrix64");
   bind_csr<float, std::int64_t>(m, "CsrMatrix32Long");

@@ -25,6 +25,10 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+inline void require_length(const In<double, 1>& v, std::int64_t n) {
+  require(static_cast<std::int64_t>(v.shape(0)) == n, "the vector does not fit the matrix");
+}
+
 // Hands an array over to Python.
 template <class T>
 nb::capsule owner_of(Array<T> values) {

@@ -68,9 +68,67 @@ def test_those_that_fail_keep_nobody_waiting():
     assert steps.n_passes == 10
 
 
+def test_turns_are_kept_while_others_wait():
+    steps, running, most = InStep(2), [], []
+
+    def go(number):
+        with steps.member():
+            for _ in range(20):
+                running.append(number)
+                most.append(len(running))
+                running.remove(number)
+                steps.begin_pass()
+
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(go, range(5)))
+    assert max(most) <= 2
+
+
+def test_the_same_work_is_done_at_once():
+    steps, ready, sizes = InStep(), threading.Barrier(5), []
+
+    def doubled(numbers):
+        sizes.append(len(numbers))
+        return [2 * number for number in numbers]
+
+    def negated(numbers):
+        sizes.append(len(numbers))
+        return [-number for number in numbers]
+
+    def go(number):
+        with steps.member():
+            ready.wait()
+            return steps.together(doubled if number else negated, number)
+
+    with ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(go, range(5))) == [0, 2, 4, 6, 8]
+    assert sorted(sizes) == [1, 4]
+    assert steps.n_passes == 2
+
+
+def test_an_error_reaches_all_who_asked_for_it():
+    steps, ready = InStep(1), threading.Barrier(3)
+
+    def fails(_):
+        raise MemoryError("too much")
+
+    def go(number):
+        with steps.member():
+            with pytest.raises(MemoryError, match="too much"):
+                steps.together(fails, number)
+            return steps.together(list, number)
+
+    def start(number):
+        ready.wait()
+        return go(number)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(start, range(3))) == [0, 1, 2]
+
+
 def test_views_share_their_steps():
     steps = InStep()
-    X = DesignMatrix.from_array(np.eye(4)).in_step(steps)
+    X = DesignMatrix.from_array(np.eye(4)).mapped().in_step(steps)
     seen, unseen = X.views(np.array([0, 1]), np.array([2, 3]))
     seen.dot(np.ones(4))
     unseen.centered().t_dot(np.ones(2))

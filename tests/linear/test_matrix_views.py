@@ -10,8 +10,8 @@ from cases import make_problem
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
+from ranksvm.linear.stored import Stored
 from ranksvm.linear.training import make_problem as formulate
-from ranksvm.linear.views import Stored
 from ranksvm.pairs.preferences import Preferences
 
 

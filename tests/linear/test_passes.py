@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from ranksvm import RankSVM, RankSVMCV, load_model, ranksvm_grid, save_model
 from ranksvm.linear import design_matrix
-from ranksvm.linear.views import Stored
+from ranksvm.linear.stored import Stored
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 5))

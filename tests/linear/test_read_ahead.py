@@ -12,7 +12,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.read_ahead import ReadAhead
 from ranksvm.linear.rounds import train
-from ranksvm.linear.views import SparseArrays
+from ranksvm.linear.stored import SparseArrays
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 

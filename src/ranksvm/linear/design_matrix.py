@@ -21,16 +21,10 @@ from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_of, one_pass, whole_queries
 from .read_ahead import ReadAhead
+from .shared_products import shared_products
 from .sparse_hessian import SparseRows
-from .views import (
-    Block,
-    LastProduct,
-    Products,
-    ScaledColumns,
-    SparseArrays,
-    Stored,
-    TakenRows,
-)
+from .stored import SparseArrays, Stored
+from .views import Block, LastProduct, Products, ScaledColumns, TakenRows
 
 Vector = NDArray[np.float64]
 
@@ -217,8 +211,15 @@ or float64
         view._ahead = None if source is None else ReadAhead(source)
         return view
 
-    def in_step(self, steps: InStep) -> DesignMatrix:
-        """View X with passes that begin when others do; so do those of views of it."""
+    def in_step(self, steps: InStep, n_threads: int = 1) -> DesignMatrix:
+        """View X with passes that begin when others do, and so do those of its views.
+
+        That is X mapped from disk; of large sparse X in memory, products are computed for several
+        at once by so many threads (`ranksvm.linear.shared_products`); any other X stays as it is.
+        """
+        if not self.is_mapped:
+            shared = shared_products(self._products, steps, n_threads)
+            return self if shared is self._products else self._seen(shared)
         view = self._seen(self._products)
         view._steps = steps
         return view

@@ -36,6 +36,7 @@ from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import Callback, CuttingPlanes, Iteration, Progress, SolverResult
+from ..solvers.cutting_planes import MAX_AGE
 from ..summaries import Tabular
 from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
@@ -52,6 +53,7 @@ Vector = NDArray[np.float64]
 MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
 COLD = 1 / 3  # of that for the first, whose error is not yet along the way to the next
 WEAK, FREE = 0.01, 3.0  # R as a part of what has been gained, and times as much to be left
+AGE_OF_CHOICE = 5  # of planes: with few for each C, old ones serve hardly any later
 MANY = 10  # values: so many begin at a C that is small enough for a few products
 
 CallbackOfC: TypeAlias = Callable[[float, Iteration], object]
@@ -151,7 +153,8 @@ def solve_grid(
         Of the parameters solved for.
     result : SolverResult
     """
-    planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads)
+    max_age = AGE_OF_CHOICE if for_choice else MAX_AGE
+    planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads, max_age)
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
     unit = problem.objective.c / of_each[order[0]].C
     problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))

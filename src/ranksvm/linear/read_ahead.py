@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..pairs.joined import Run
 from ..threads import submitted
-from .views import SparseArrays
+from .stored import SparseArrays
 
 PIECE = 1 << 23  # bytes: of less than 500 pages, NumPy would keep the lock of the interpreter
 N_AHEAD = 8  # pieces

@@ -120,7 +120,7 @@ def cross_validate(
         As for `ranksvm.selection.scoring.scorer`.
     n_jobs : int, optional
         Folds at a time, which share the threads; by default as many as there are threads, and all
-        of them where X is mapped from disk, of which each pass then serves all folds
+        of them where X is mapped from disk or sparse, of which each pass then serves all folds
         (`ranksvm.linear.in_step`).
     progress : callable, optional
         Called after each training.
@@ -138,9 +138,10 @@ def cross_validate(
         Of folds that are left out, since they lack pairs.
     """
     n_threads = resolve_threads(of_each[0].n_threads)
-    steps = InStep()
-    if rows.X.is_mapped:
-        rows = rows.seen_as(rows.X.in_step(steps))
+    steps = InStep(None if rows.X.is_mapped else n_threads)
+    X = rows.X.in_step(steps, n_threads)
+    if X is not rows.X:
+        rows = rows.seen_as(X)
         n_jobs = len(folds) if n_jobs is None else n_jobs
     runner = FoldRunner(rows, folds, scoring, n_jobs, n_threads, stacklevel=8)
     of_each = [replace(one, n_threads=max(1, n_threads // runner.n_workers)) for one in of_each]

@@ -37,6 +37,8 @@ class CuttingPlanes:
     size : int
         Number of weights.
     n_threads : int, default=1
+    max_age : int, default=15
+        For how many minima of the model a plane is kept that is not active.
 
     Attributes
     ----------
@@ -46,8 +48,9 @@ class CuttingPlanes:
         Where the model is least.
     """
 
-    def __init__(self, size: int, n_threads: int = 1) -> None:
+    def __init__(self, size: int, n_threads: int = 1, max_age: int = MAX_AGE) -> None:
         self.n_threads = n_threads
+        self._max_age = max_age
         self.lower_bound = 0.0
         self.minimizer: Vector = np.zeros(size)
         self._slopes: NDArray[np.float64] = np.empty((16, size))
@@ -104,8 +107,8 @@ class CuttingPlanes:
 
     def _drop(self) -> None:
         """Drop planes out of use, many at a time."""
-        in_use = np.flatnonzero(self._ages <= MAX_AGE)
-        if len(in_use) > len(self) - MAX_AGE:
+        in_use = np.flatnonzero(self._ages <= self._max_age)
+        if len(in_use) > len(self) - self._max_age:
             return
         self._slopes[: len(in_use)] = self._slopes[in_use]
         self._offsets = self._offsets[in_use]
