@@ -63,6 +63,10 @@ class ExplicitPairs:
         self.last_sweep = LastSweep()
         self.A = sparse.csr_matrix((signs, rows, ends), (len(graph), len(y)))
 
+    def narrowed(self, ratio: float) -> "ExplicitPairs":
+        """Return this: nothing is smoothed."""
+        return self
+
     def evaluate(self, scores: np.ndarray) -> SmoothEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
         slack = 1 - self.A @ scores

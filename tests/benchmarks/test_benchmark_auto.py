@@ -67,8 +67,8 @@ def test_turns_and_work_are_counted(small):
     outcome = auto.solve(small, "newton", SETTINGS, 60.0)
     name, iterations = outcome.how.split()
     assert name == "newton"
-    # Each step but the last has a Hessian, and the first iteration is the start.
-    assert outcome.products == int(iterations) - 1
+    # The first iteration is the start, and a last step may go by the Hessian of the one before.
+    assert int(iterations) - 2 <= outcome.products <= int(iterations) - 1
     assert outcome.passes >= 3 * outcome.products
 
 
