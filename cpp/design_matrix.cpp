@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "array.hpp"
 #include "compiler.hpp"
 #include "parallel.hpp"
 
@@ -189,29 +190,29 @@ std::int64_t n_blocks_of(const Matrix& X) {
 }
 
 // Adds up blocks of rows into n_sums sums.  Each block has its own sums, which are added in
-// order; there are few blocks, so that this costs little beside the pass itself.
+// order; there are few blocks, so that this costs little beside the pass itself.  Sums are set to
+// zero by the thread that needs them, next, in its cache.
 template <class Matrix, class AddRows>
 void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_threads, AddRows&& add) {
   const auto n_blocks = n_blocks_of(X);
   const auto rows_per_block = (X.n_rows + n_blocks - 1) / n_blocks;
   const auto add_block = [&](std::int64_t b, double* sums) {
+    std::fill(sums, sums + n_sums, 0.0);
     add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block), sums);
   };
   n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
-  std::fill(result, result + n_sums, 0.0);
   if (n_threads == 1) {  // the same sums with one vector, which stays in the cache
     add_block(0, result);
-    std::vector<double> sums(n_blocks > 1 ? n_sums : 0);
+    const auto sums = make_array<double>(n_blocks > 1 ? n_sums : 0);
     for (std::int64_t b = 1; b < n_blocks; ++b) {
-      std::fill(sums.begin(), sums.end(), 0.0);
-      add_block(b, sums.data());
+      add_block(b, sums.get());
       for (std::int64_t k = 0; k < n_sums; ++k) result[k] += sums[k];
     }
     return;
   }
-  std::vector<double> sums((n_blocks - 1) * n_sums);
+  const auto sums = make_array<double>((n_blocks - 1) * n_sums);
   parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
-    add_block(b, b == 0 ? result : sums.data() + (b - 1) * n_sums);
+    add_block(b, b == 0 ? result : sums.get() + (b - 1) * n_sums);
   });
   parallel_chunks(n_sums, 1 << 12, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = 0; b < n_blocks - 1; ++b)
