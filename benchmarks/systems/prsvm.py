@@ -16,7 +16,7 @@ from benchmarks.systems import Report, System
 from benchmarks.task import Task
 from ranksvm.kernel.path.graph import PreferenceGraph
 from ranksvm.linear.objective import LinearEvaluation, LinearObjective
-from ranksvm.pairs.losses import SmoothEvaluation
+from ranksvm.pairs.loss_evaluation import SmoothEvaluation
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.pairs.rounding import ROUNDING
 from ranksvm.pairs.sweeps import LastSweep

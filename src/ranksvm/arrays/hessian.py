@@ -24,7 +24,7 @@ from .rows import DenseRows
 from .sweep import ArraySweep
 
 if TYPE_CHECKING:
-    from ..pairs.losses import SmoothEvaluation
+    from ..pairs.loss_evaluation import SmoothEvaluation
     from .rows import SparseRows
 
 Array = Any  # of the device's library

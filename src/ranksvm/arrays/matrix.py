@@ -19,7 +19,8 @@ from .pairs import ArrayPairs
 from .rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
-    from ..pairs.losses import PairLoss, SmoothEvaluation
+    from ..pairs.loss_evaluation import SmoothEvaluation
+    from ..pairs.losses import PairLoss
     from ..pairs.sweeps import Pairs, Scores
     from .device import ArrayDevice
 

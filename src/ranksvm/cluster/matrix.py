@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..linear.matrix import FullStep, Hessian, Slope
 from ..linear.occurring import Columns
-from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
+from ..pairs.loss_evaluation import SmoothEvaluation
+from ..pairs.losses import PairLoss, SmoothLoss
 from ..pairs.rounding import relative_rounding
 from .formula import Precision
 from .pairs import ClusterSweep, CoImage, Image

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
-from ..pairs.losses import LossEvaluation
+from ..pairs.loss_evaluation import LossEvaluation
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs

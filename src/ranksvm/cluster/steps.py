@@ -20,7 +20,7 @@ from ..linear.one_pass import LEAST_ROWS
 from ..metrics.pairs import pairwise_error
 from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
-from ..pairs.losses import LossEvaluation, SmoothEvaluation
+from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
 from ..pairs.rounding import ROUNDING, relative_rounding
 from .formula import Formula, Precision, Recipe, weights_of_queries
 from .partition import At, Labelled, Partition, Shared, matrix_of

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from ..lazy import cached_property
 from ..linear.line import Trial
-from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation
+from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
+from ..pairs.losses import PairLoss
 from ..pairs.rounding import ROUNDING
 from .matrix import KernelMatrix
 

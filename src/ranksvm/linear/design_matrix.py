@@ -12,7 +12,8 @@ from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
 from ..pairs.host import host_pairs
-from ..pairs.losses import PairLoss, SmoothEvaluation, SmoothLoss
+from ..pairs.loss_evaluation import SmoothEvaluation
+from ..pairs.losses import PairLoss, SmoothLoss
 from ..pairs.rounding import relative_rounding
 from ..pairs.sweeps import Pairs
 from .hessian import weight_space_hessian

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.losses import LossEvaluation, PairLoss, SmoothEvaluation, SquaredHinge
+from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
+from ..pairs.losses import PairLoss, SquaredHinge
 from ..pairs.sweeps import Scores
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..pairs.core_pairs import CorePairs
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.loss_evaluation import SmoothEvaluation
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import BlockSweep
 from ..threads import in_order

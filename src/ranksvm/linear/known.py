@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pairs.losses import LossEvaluation, PairLoss
+from ..pairs.loss_evaluation import LossEvaluation
+from ..pairs.losses import PairLoss
 from ..pairs.sweeps import Scores
 from .matrix import Slope
 

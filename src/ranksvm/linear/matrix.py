@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.given import AnyPreferences
-from ..pairs.losses import PairLoss, SmoothEvaluation
+from ..pairs.loss_evaluation import SmoothEvaluation
+from ..pairs.losses import PairLoss
 from ..pairs.sweeps import Pairs, Scores
 from .occurring import Columns
 

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.joined import Run, joined
-from ..pairs.losses import SmoothEvaluation, SmoothLoss
+from ..pairs.loss_evaluation import SmoothEvaluation
+from ..pairs.losses import SmoothLoss
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
 from ..solvers.cholesky import ScaledCholesky

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..lazy import cached_property
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.loss_evaluation import SmoothEvaluation
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
 from .long_query import ranges

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..pairs.losses import SmoothEvaluation
+from ..pairs.loss_evaluation import SmoothEvaluation
 from ..threads import in_order
 from .long_query import LEAST_SUMS, SUMS_PER_ROW, ranges
 

@@ -12,7 +12,8 @@ from ..lazy import cached_property
 from .core_pairs import CorePairs
 from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
-from .losses import SmoothEvaluation, SquaredHinge
+from .loss_evaluation import SmoothEvaluation
+from .losses import SquaredHinge
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
 from .top import TopPreferences

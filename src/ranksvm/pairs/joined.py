@@ -15,7 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .losses import SmoothEvaluation, SmoothLoss
+from .loss_evaluation import SmoothEvaluation
+from .losses import SmoothLoss
 
 Vector = NDArray[np.float64]
 Run: TypeAlias = tuple[int, int]  # of queries, from first to last
