@@ -80,7 +80,7 @@ def sample_sizes(X: Matrix, preferences: AnyPreferences) -> tuple[int, ...]:
 
 
 def draw_sample(X: Matrix, pairs: Pairs, sizes: Sequence[int]) -> Sample | None:
-    """Draw about so many rows of long queries; None where they cannot be copied.
+    """Draw about so many rows of long queries; None of no sizes, or where they cannot be copied.
 
     Parameters
     ----------

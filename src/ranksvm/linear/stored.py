@@ -133,8 +133,10 @@ class Stored:
 
     def centered(self) -> Products:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
+        if self._offset is not None:
+            return self
         some = self._core.common_columns(sampled_rows(self.shape[0]))
-        offset = column_offsets(self.sample()[:, some]) if self._offset is None else None
+        offset = column_offsets(self.sample()[:, some])
         if offset is None:
             return self
         everywhere = self.common_columns

@@ -99,9 +99,10 @@ class CuttingPlanes:
     def _solve(self) -> None:
         self._qp.solve()
         weights = self._qp.weights[1:]
-        self.minimizer = -self._matrix(len(self)).t_dot(weights, n_threads=self.n_threads)
+        self.minimizer = self._matrix(len(self)).t_dot(-weights, n_threads=self.n_threads)
         # The products of long planes are too coarse to tell the bound; any weights give one.
-        longest = np.abs(self.minimizer) + float(weights @ self._noises) * self._grain
+        longest = np.abs(self.minimizer)
+        longest += float(weights @ self._noises) * self._grain
         self.lower_bound = float(weights @ self._offsets) - 0.5 * float(longest @ longest)
         self._ages = np.where(weights > 0, 0, self._ages + 1)
 
