@@ -94,8 +94,9 @@ n_threads, qid
     l1_ratio : float or list of float, default=0.0
         As for `RankSVM`; of a list, all values compete, unless `param_grid` has some.
     n_jobs : int or None, default=None
-        Folds at a time, which share the `n_threads`; None is as many as there are threads,
-        -1 as many as CPUs, -2 one less. The result is the same to the last bit.
+        Folds at a time, which share the `n_threads`; None is as many as there are threads, or all
+        folds where they share passes over X, large and sparse or mapped from disk; -1 is as many as
+        CPUs, -2 one less. The result is the same to the last bit.
     verbose : int, default=0
         1 counts the trainings on standard error, and says there what is to be said of the scales of
         the features.
