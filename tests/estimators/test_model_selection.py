@@ -196,6 +196,18 @@ def test_scoring_by_a_function(problem):
     assert not seen[-1][3]
 
 
+def test_folds_go_at_the_same_time_where_that_is_asked_for(problem):
+    X, y, qid = problem
+    both = threading.Barrier(2)
+
+    def together(labels, scores, ids):
+        both.wait(timeout=60)
+        return pairwise_accuracy(labels, scores, ids)
+
+    model = RankSVMCV(CS, scoring=together, cv=2, n_jobs=2, n_threads=1).fit(X, y, qid)
+    assert model.cv_results_["mean_test_score"].shape == (3,)
+
+
 def test_a_failing_function_ends_the_search_at_once(problem):
     X, y, qid = problem
     calls = []

@@ -138,7 +138,8 @@ def cross_validate(
         Of folds that are left out, since they lack pairs.
     """
     n_threads = resolve_threads(of_each[0].n_threads)
-    steps = InStep(None if rows.X.is_mapped else n_threads)
+    all_go = rows.X.is_mapped or n_jobs is not None
+    steps = InStep(None if all_go else n_threads)
     X = rows.X.in_step(steps, n_threads)
     if X is not rows.X:
         rows = rows.seen_as(X)
