@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,14 +50,16 @@ class Tabular(ABC):
         return "\n".join([self._title, *lines, *more])
 
     def _repr_html_(self) -> str:
+        from html import escape  # which plain programs never need
+
         names, rows, n_more = self._short()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in rows
+            f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows
         )
         more = f"<p>... and {n_more} more rows, in <code>to_frame()</code></p>" if n_more else ""
         return (
-            f"<table><caption>{html.escape(self._title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<table><caption>{escape(self._title)}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>{more}"
         )
 

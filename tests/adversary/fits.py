@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ranksvm import ConvergenceWarning, KernelRankSVM, RankSVM, ranksvm_grid
-from ranksvm.linear.solver_choice import PROXIMAL_SOLVERS
+from ranksvm.linear.composed_solvers import PROXIMAL_SOLVERS
 from ranksvm.names import SOLVERS
 
 from .problems import KERNEL_GAMMA

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from cases import make_problem
 from ranksvm import KernelRankSVM, KernelSurvivalSVM, RankSVM, RankSVMCV, SurvivalSVM, ranksvm_grid
-from ranksvm.linear.solver_choice import PROXIMAL_SOLVERS
+from ranksvm.linear.composed_solvers import PROXIMAL_SOLVERS
 from ranksvm.names import LOSSES, SOLVERS
 
 X, Y, QID = make_problem(5, n=120, n_queries=8)

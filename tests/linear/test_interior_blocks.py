@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import reference
+from ranksvm.linear import composed_solvers
 from ranksvm.linear import interior_blocks as blocks
-from ranksvm.linear import solver_choice
 from ranksvm.linear.block_equations import BlockEquations, QueryLaplacian
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_blocks import interior_blocks
@@ -150,7 +150,7 @@ def test_auto_takes_them_for_long_queries_of_sparse_rows():
 
 def test_products_go_on_where_they_come_to_a_stand(monkeypatch):
     X, y, qid = text(9)
-    monkeypatch.setattr(solver_choice, "_suits_blocks", lambda *_: True)
+    monkeypatch.setattr(composed_solvers, "suits_blocks", lambda *_: True)
     monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1, solver="row_space")
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X))

@@ -84,7 +84,6 @@ def add_command(commands: Any) -> None:
 def _path(args: argparse.Namespace) -> None:
     import numpy as np
 
-    from ..disk.rows import PackedRows
     from ..estimators.regularization_path import regularization_path
     from ..files.replacing import PATH, check_replaceable
     from ..files.table import check_table, save_table
@@ -106,7 +105,7 @@ def _path(args: argparse.Namespace) -> None:
     validation = read_others(args, args.validation, rows) if args.validation else None
     if rows.cost is not None:
         raise InputError(f"{rows.name} has weights of rows, cost:, which a path cannot regard")
-    if isinstance(rows, PackedRows) and rows.packed.query_weight is not None:
+    if rows.packed is not None and rows.packed.query_weight is not None:
         raise InputError(f"{rows.name} has weights of queries, which a path cannot regard")
     maps = scaling_of(rows, args.scale, args.max_memory)
     X = applied(maps, rows.X, rows.qid, args.max_memory)

@@ -10,7 +10,6 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
-from ..disk.rows import PackedRows
 from ..errors import InputError
 from ..files.group_sizes import beside, ids_of_sizes, read_group_sizes
 from ..files.rows import FileRows
@@ -165,8 +164,8 @@ def rows_of_file(path: str, reading: Reading, number: int = 0) -> Rows:
     """Read the rows of packed data, or of a file, the part of this number."""
     found = read_data([path], reading)
     X = finite_features(found.X)
-    is_packed = isinstance(found, PackedRows)
-    names = found.packed.feature_names if isinstance(found, PackedRows) else found.feature_names
+    is_packed = found.packed is not None
+    names = found.packed.feature_names if is_packed else found.feature_names
     rows = rows_of(
         np.zeros((X.shape[0], 0)),
         found.labels,
@@ -189,6 +188,6 @@ def _own_ids(found: FileRows, path: str, number: int) -> Any:
 
 def _weights_of_queries(found: FileRows) -> Any:
     """Return the weight of the query of each row, if packed data have such."""
-    if not isinstance(found, PackedRows) or found.packed.query_weight is None:
+    if found.packed is None or found.packed.query_weight is None:
         return None
     return np.repeat(found.packed.query_weight, np.diff(found.packed.query_indptr))

@@ -87,6 +87,11 @@ class FileRows:
     is_labelled: bool = True
 
     @property
+    def packed(self) -> Any:
+        """The packed data that these rows are (`ranksvm.disk.rows.PackedRows`); else None."""
+        return None
+
+    @property
     def docids(self) -> Sequence[str] | None:
         """The document of each row, as a table or comments name it: ``#docid = GX000-00 ...``.
 

@@ -72,7 +72,7 @@ def dump_svmlight(
             file.write(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """What stands beside the features."""
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..disk.folder import packed_among
-from ..disk.rows import open_rows
 from ..errors import InputError
 from ..files.data_source import DataSource
 from ..files.group_sizes import ids_of_sizes, read_group_sizes
@@ -35,7 +34,7 @@ def quietly(note: str) -> None:
     """Say nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """How rows are read.
 
@@ -129,6 +128,8 @@ def read_data(paths: AnyPath | Sequence[AnyPath], reading: Reading) -> FileRows:
 
 def _packed(path: str, reading: Reading) -> FileRows:
     """Return packed data, whose columns and queries were settled when they were packed."""
+    from ..disk.rows import open_rows  # which other files do not need
+
     rows = open_rows(path)
     if reading.group is not None or reading.columns != TableColumns():
         raise DataError(

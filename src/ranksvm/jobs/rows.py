@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..disk.rows import PackedRows
 from ..errors import NoPairsError
 from ..files.rows import CsrArrays, FileRows
 from ..files.source import DataError
@@ -51,8 +50,9 @@ def feature_names(rows: FileRows) -> FeatureNames:
 
 def design_matrix(rows: FileRows, spare: float = IN_TRAINING) -> DesignMatrix:
     """View the features of rows as a design matrix; `spare` as for its `from_array`."""
-    if isinstance(rows, PackedRows):
-        return rows.packed.design_matrix(spare)
+    if rows.packed is not None:
+        X: DesignMatrix = rows.packed.design_matrix(spare)
+        return X
     if isinstance(rows.features, CsrArrays):
         return DesignMatrix.from_csr(*rows.features, spare)
     return DesignMatrix.from_array(rows.features)
@@ -60,8 +60,9 @@ def design_matrix(rows: FileRows, spare: float = IN_TRAINING) -> DesignMatrix:
 
 def labelled_preferences(rows: FileRows) -> Preferences:
     """Return which rows are better than which, by labels, queries and weights."""
-    if isinstance(rows, PackedRows):
-        return rows.packed.preferences()
+    if rows.packed is not None:
+        preferences: Preferences = rows.packed.preferences()
+        return preferences
     return Preferences.from_labels(rows.labels, rows.qid, rows.cost)
 
 
@@ -84,17 +85,17 @@ def naming_lack_of_pairs(rows: FileRows) -> Iterator[None]:
 
 def bytes_of_pass(rows: FileRows) -> int | None:
     """Return what a pass over packed data reads; None of rows in memory."""
-    return rows.packed.bytes_of_X if isinstance(rows, PackedRows) else None
+    return None if rows.packed is None else rows.packed.bytes_of_X
 
 
 def n_nonzero_of(rows: FileRows) -> int | None:
     """Return how many features are not zero, where that is known."""
-    return rows.packed.n_nonzero if isinstance(rows, PackedRows) else None
+    return None if rows.packed is None else rows.packed.n_nonzero
 
 
 def require_unchanged(rows: FileRows) -> None:
     """Refuse packed data to which somebody has written since they were opened."""
-    if isinstance(rows, PackedRows):
+    if rows.packed is not None:
         rows.packed.require_unchanged()
 
 

@@ -8,7 +8,6 @@ from ..files.rows import FileRows
 from ..files.source import DataError
 from ..models import Model
 from .scoring import predict
-from .survival import survival_of
 
 
 def require_measurable(rows: FileRows, survival: bool) -> None:
@@ -54,6 +53,8 @@ def validated(model: Model, rows: FileRows, survival: bool, n_threads: int) -> d
 
     scores = predict(model, rows, n_threads)
     if survival:
+        from .survival import survival_of
+
         times = survival_of(rows, "")
         index = concordance_index(
             times.event, times.time, scores, qid=rows.qid, sample_weight=rows.cost

@@ -41,7 +41,7 @@ SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Costs:
     """Nanoseconds of work on data of a shape.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -70,6 +69,8 @@ class FeatureNames:
                 f"{self.data} has no feature {shown}: its features have no names, but numbers "
                 f"from {self.first} to {last}"
             )
+        from difflib import get_close_matches  # only for a mistake
+
         is_name = isinstance(feature, str) and len(feature) < _LONG
         nearest = get_close_matches(feature, self.names, 3) if is_name else []
         hint = f" (did you mean {' or '.join(map(repr, nearest))}?)" if nearest else ""

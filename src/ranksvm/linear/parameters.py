@@ -18,7 +18,7 @@ from .conditions import NO_CONDITIONS, Conditions
 from .feature_names import FeatureNames
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """What to minimise, and how; see `RankSVM` for the meaning of each.
 

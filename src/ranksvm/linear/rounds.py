@@ -39,7 +39,7 @@ Judge = Callable[[FeatureWeights], float]
 PATIENCE = 2  # rounds that do not better the best
 
 
-@dataclass
+@dataclass(eq=False)
 class Rounds(Generic[Kept]):
     """Which round to keep, and when to stop: the best, two rounds after it; or else the last.
 

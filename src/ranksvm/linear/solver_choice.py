@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..pairs.core_pairs import CorePairs
-from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
-from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -23,25 +20,21 @@ from ..solvers import (
     planes_first,
     planes_last,
     products_first,
-    proximal_newton,
-    proximal_products,
     samples_first,
     trust_region,
 )
 from ..solvers.automatic import SmoothSolver
 from .costs import Costs
 from .matrix import Matrix
-from .objective import LinearObjective
 from .parameters import Parameters
-from .row_space import DENSE, RowSpace
+from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
 
-MOST_FEATURES, SMALL_HESSIAN, TINY_HESSIAN = 8192, 2048, 64
+MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
 SCARCE, MOST_OFTEN = 130.0, 4.0
-INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
 FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
@@ -50,123 +43,10 @@ PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well;
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
-NEAR_SQUARED = 1e-2  # a gap
 
 
-def proximal_row_space(
-    objective: Objective, w0: Vector, progress: Progress | None = None
-) -> SolverResult:
-    """Minimise an objective with kinks or bounds that knows its row space.
-
-    With few rows, a step leaves hardly a pair on the smoothed part of a hinge loss. So that begins
-    near the optimum of the squared one.
-    """
-    assert isinstance(objective, LinearObjective)
-    progress = progress or Progress()
-    progress.begin("proximal_row_space", objective)
-    loss, begins = objective.loss, not progress.history
-    if isinstance(loss, SmoothedHinge) and _suits_interior_point(objective):
-        from .interior_point import interior_point  # only where pairs are few
-
-        start = objective.penalty.nearest(w0)
-        result = interior_point(objective, start, progress, max_steps=MOST_STEPS)
-        if result.status is not Status.STALLED:
-            return result
-    if isinstance(loss, SmoothedHinge) and begins:
-        squared = objective.with_loss(SquaredHinge(loss.pairs, loss.margin))
-        w0 = proximal_newton(squared, w0, Progress(NEAR_SQUARED)).weights
-    return _by_dual(objective, w0, progress, "proximal_row_space")
-
-
-def _proximal_newton(
-    objective: Objective, w0: Vector, progress: Progress | None = None
-) -> SolverResult:
-    """Minimise an objective with kinks or bounds by the Hessian, or by way of the dual first."""
-    assert isinstance(objective, LinearObjective)
-    if objective.rows is None:
-        return proximal_newton(objective, w0, progress)
-    return _by_dual(objective, w0, progress or Progress(), "proximal_newton")
-
-
-def _by_dual(objective: LinearObjective, w0: Vector, progress: Progress, name: str) -> SolverResult:
-    """Minimise by way of the dual of models.
-
-    What that leaves, as where hardly anything is charged, a small Hessian does, or else products.
-    """
-    result = proximal_newton(objective, w0, progress, name=name)
-    if result.status is not Status.STALLED:
-        return result
-    if objective.size <= SMALL_HESSIAN:
-        return proximal_newton(replace(objective, rows=None), result.weights, progress)
-    return proximal_products(objective, result.weights, progress)
-
-
-def _suits_interior_point(objective: LinearObjective) -> bool:
-    """Say whether pairs may be listed, and slopes of pairs tell all weights."""
-    charged = objective.penalty.curvature(np.zeros(objective.size)).all()
-    return bool(charged) and may_be_listed(objective.loss.pairs)
-
-
-def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
-    """Minimise an objective that knows its row space."""
-    assert isinstance(objective, LinearObjective)
-    assert objective.rows is not None
-    progress = progress or Progress()
-    loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
-    if isinstance(loss, SmoothedHinge) and _suits_blocks(objective.X, loss.pairs.preferences):
-        from .interior_blocks import interior_blocks  # only for long documents
-
-        result = interior_blocks(objective, w0, progress)
-        if result.status is Status.STALLED:
-            return trust_region(objective, result.weights, progress)
-        return result
-    if isinstance(loss, SmoothedHinge) and listed:
-        from .interior_point import interior_point  # likewise
-
-        return interior_point(objective, w0, progress)
-    if w0.any() and objective.known is None:
-        w0 = objective.rows.projected(w0)
-    result = newton(objective, w0, progress, name="row_space")
-    if (
-        result.status is Status.STALLED
-        and isinstance(loss, SquaredHinge)
-        and isinstance(loss.pairs, CorePairs)
-        and listed
-    ):
-        exact = objective.with_loss(ListedSquaredHinge.of(loss))
-        return newton(exact, result.weights, progress, name="row_space")
-    return result
-
-
-def _suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:
-    """Say whether the pairs of the hinge loss are dealt with in blocks, for rows that are few.
-
-    Rows have to be sparse, so that they have little in common.
-    """
-    n, d = X.shape
-    if n >= d or X.n_stored >= DENSE * n * d:
-        return False
-    from ..pairs.level_blocks import may_be_blocks  # only for few sparse rows
-
-    if not may_be_blocks(preferences):
-        return False
-    costs = costs or Costs.of(X, preferences)
-    in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
-    return costs.interior_blocks(INTERIOR_STEPS) < in_list
-
-
-SMOOTH_SOLVERS: dict[str, SmoothSolver] = {
-    "newton": newton,
-    "row_space": row_space,
-    "trust_region": trust_region,
-}
-
-
-PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
-    "newton": _proximal_newton,
-    "row_space": proximal_row_space,
-    "trust_region": proximal_products,
-}
+SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": trust_region}
+PLANES = ("bundle", "cutting_planes")
 
 
 @dataclass(frozen=True)
@@ -213,11 +93,13 @@ class SolverChoice:
     ) -> SolverResult:
         """Minimise the objective with this solver; `planes` serve the solvers that use planes."""
         if self.is_proximal:
+            from .composed_solvers import PROXIMAL_SOLVERS  # which most problems do not need
+
             solver, smoothed = PROXIMAL_SOLVERS[self.name], objective.smoothed()
             if self.samples:
                 return samples_first(solver, smoothed, w0, progress)
             return solver(smoothed, w0, progress)
-        if self.name not in SMOOTH_SOLVERS:
+        if self.name in PLANES:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
         if not self.kinks:
@@ -259,8 +141,12 @@ class SolverChoice:
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""
-        result = SMOOTH_SOLVERS[self.name](objective, w0, progress)
-        if self.name == "row_space" and not self.kinks and result.status is Status.STALLED:
+        if self.name != "row_space":
+            return SMOOTH_SOLVERS[self.name](objective, w0, progress)
+        from .composed_solvers import row_space  # which few rows need
+
+        result = row_space(objective, w0, progress)
+        if not self.kinks and result.status is Status.STALLED:
             return trust_region(objective, result.weights, progress)
         return result
 
@@ -326,6 +212,8 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
     The first where a sample serves, or where its steps cost less than the products that are
     typical; but in the space of the rows where these are few and dense.
     """
+    from .composed_solvers import PROXIMAL_SOLVERS
+
     name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
         products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
@@ -366,7 +254,9 @@ def _explicit(
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if RowSpace.suits(X):
-        in_blocks = kinks and _suits_blocks(X, preferences, costs)
+        from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # likewise
+
+        in_blocks = kinks and suits_blocks(X, preferences, costs)
         if in_blocks:
             options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
         elif kinks and costs.n_pairs <= MOST_PAIRS:

@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 _HUGE_C = 1e100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """A trained ranker: the solver's result, what it was trained on, and what is to be said of it.
 

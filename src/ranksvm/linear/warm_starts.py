@@ -39,7 +39,7 @@ class _Solution(NamedTuple):
     c: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WarmStart:
     """Where to begin: at the last solution, or on the line through it and the one before.
 

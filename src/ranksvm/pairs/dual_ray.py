@@ -9,7 +9,7 @@ import numpy as np
 from .rounding import ROUNDING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DualRay:
     """The dual value ``D(t) = t linear - t^2 quadratic`` of multiples of a dual point.
 

@@ -5,8 +5,6 @@ from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
 from .protocols import Objective
-from .proximal_newton import proximal_newton
-from .proximal_products import proximal_products
 from .result import Callback, Iteration, Progress, SolverResult, Status
 from .samples import samples_first
 from .trust_region import trust_region
@@ -24,8 +22,6 @@ __all__ = [
     "planes_first",
     "planes_last",
     "products_first",
-    "proximal_newton",
-    "proximal_products",
     "samples_first",
     "trust_region",
 ]

@@ -13,7 +13,7 @@ AT_MOST = 1.75  # of the other's work, in all
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Patience:
     """Lets a solver go on while it promises to end before another one would.
 

@@ -73,7 +73,7 @@ class Iteration:
 Callback = Callable[[Iteration], object]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SolverResult:
     """What a solver found: weights, their value and certificate, and how it went."""
 
@@ -106,7 +106,7 @@ PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain o
 SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
 
 
-@dataclass
+@dataclass(eq=False)
 class Progress:
     """A solver's record: history, best point and lower bound, and when to stop.
 

@@ -20,7 +20,6 @@ from .automatic import SmoothSolver
 from .line_search import line_search
 from .newton import is_gain, newton, newton_step
 from .protocols import Evaluation, Objective, Separable, Trial
-from .proximal_newton import proximal_newton, proximal_step, search
 from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
@@ -108,7 +107,10 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     tol, max_iter = max(progress.tol, SAMPLE_TOL), max(progress.max_iter, 1)
     of_sample = Progress(tol, progress.epsilon, max_iter)
     start = w0 if progress.best is None else progress.best.weights
-    solver = newton if objective.penalty.is_smooth else proximal_newton
+    solver = newton
+    if not objective.penalty.is_smooth:
+        from .proximal_newton import proximal_newton as solver  # which few penalties need
+
     weights = samples_first(solver, sampled, start, of_sample).weights
     if not np.isfinite(weights).all() or of_sample.best is None:
         return None
@@ -128,5 +130,7 @@ def _step(current: Evaluation, penalty: Separable, progress: Progress) -> Trial[
         trial, n_trials = line_search(current.along(direction))
         progress.n_evaluations += n_trials
         return trial
+    from .proximal_newton import proximal_step, search  # likewise
+
     end = proximal_step(current, penalty, np.float64, current.sampled)
     return search(current, current.along(end - current.weights, end=end), progress)

@@ -182,7 +182,7 @@ class Layout(NamedTuple):
     numbers: list[int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Found:
     """The columns of a table."""
 

@@ -1,0 +1,137 @@
+"""Solvers that are made of others: for few rows, and for penalties with kinks or bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pairs.core_pairs import CorePairs
+from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
+from ..pairs.given import AnyPreferences
+from ..pairs.losses import SmoothedHinge, SquaredHinge
+from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
+from ..solvers.automatic import SmoothSolver
+from ..solvers.proximal_newton import proximal_newton
+from ..solvers.proximal_products import proximal_products
+from .costs import Costs
+from .matrix import Matrix
+from .objective import LinearObjective
+from .row_space import DENSE
+
+__all__ = ["INTERIOR_STEPS", "MOST_PAIRS", "PROXIMAL_SOLVERS", "row_space", "suits_blocks"]
+
+Vector = NDArray[np.float64]
+
+INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
+NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
+
+
+def _proximal_row_space(
+    objective: Objective, w0: Vector, progress: Progress | None = None
+) -> SolverResult:
+    """Minimise an objective with kinks or bounds that knows its row space.
+
+    With few rows, a step leaves hardly a pair on the smoothed part of a hinge loss. So that begins
+    near the optimum of the squared one.
+    """
+    assert isinstance(objective, LinearObjective)
+    progress = progress or Progress()
+    progress.begin("proximal_row_space", objective)
+    loss, begins = objective.loss, not progress.history
+    if isinstance(loss, SmoothedHinge) and _suits_interior_point(objective):
+        from .interior_point import interior_point  # only where pairs are few
+
+        start = objective.penalty.nearest(w0)
+        result = interior_point(objective, start, progress, max_steps=MOST_STEPS)
+        if result.status is not Status.STALLED:
+            return result
+    if isinstance(loss, SmoothedHinge) and begins:
+        squared = objective.with_loss(SquaredHinge(loss.pairs, loss.margin))
+        w0 = proximal_newton(squared, w0, Progress(NEAR_SQUARED)).weights
+    return _by_dual(objective, w0, progress, "proximal_row_space")
+
+
+def _proximal_newton(
+    objective: Objective, w0: Vector, progress: Progress | None = None
+) -> SolverResult:
+    """Minimise an objective with kinks or bounds by the Hessian, or by way of the dual first."""
+    assert isinstance(objective, LinearObjective)
+    if objective.rows is None:
+        return proximal_newton(objective, w0, progress)
+    return _by_dual(objective, w0, progress or Progress(), "proximal_newton")
+
+
+def _by_dual(objective: LinearObjective, w0: Vector, progress: Progress, name: str) -> SolverResult:
+    """Minimise by way of the dual of models.
+
+    What that leaves, as where hardly anything is charged, a small Hessian does, or else products.
+    """
+    result = proximal_newton(objective, w0, progress, name=name)
+    if result.status is not Status.STALLED:
+        return result
+    if objective.size <= SMALL_HESSIAN:
+        return proximal_newton(replace(objective, rows=None), result.weights, progress)
+    return proximal_products(objective, result.weights, progress)
+
+
+def _suits_interior_point(objective: LinearObjective) -> bool:
+    """Say whether pairs may be listed, and slopes of pairs tell all weights."""
+    charged = objective.penalty.curvature(np.zeros(objective.size)).all()
+    return bool(charged) and may_be_listed(objective.loss.pairs)
+
+
+def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
+    """Minimise an objective that knows its row space."""
+    assert isinstance(objective, LinearObjective)
+    assert objective.rows is not None
+    progress = progress or Progress()
+    loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
+    if isinstance(loss, SmoothedHinge) and suits_blocks(objective.X, loss.pairs.preferences):
+        from .interior_blocks import interior_blocks  # only for long documents
+
+        result = interior_blocks(objective, w0, progress)
+        if result.status is Status.STALLED:
+            return trust_region(objective, result.weights, progress)
+        return result
+    if isinstance(loss, SmoothedHinge) and listed:
+        from .interior_point import interior_point  # likewise
+
+        return interior_point(objective, w0, progress)
+    if w0.any() and objective.known is None:
+        w0 = objective.rows.projected(w0)
+    result = newton(objective, w0, progress, name="row_space")
+    if (
+        result.status is Status.STALLED
+        and isinstance(loss, SquaredHinge)
+        and isinstance(loss.pairs, CorePairs)
+        and listed
+    ):
+        exact = objective.with_loss(ListedSquaredHinge.of(loss))
+        return newton(exact, result.weights, progress, name="row_space")
+    return result
+
+
+def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:
+    """Say whether the pairs of the hinge loss are dealt with in blocks, for rows that are few.
+
+    Rows have to be sparse, so that they have little in common.
+    """
+    n, d = X.shape
+    if n >= d or X.n_stored >= DENSE * n * d:
+        return False
+    from ..pairs.level_blocks import may_be_blocks  # only for few sparse rows
+
+    if not may_be_blocks(preferences):
+        return False
+    costs = costs or Costs.of(X, preferences)
+    in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
+    return costs.interior_blocks(INTERIOR_STEPS) < in_list
+
+
+PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
+    "newton": _proximal_newton,
+    "row_space": _proximal_row_space,
+    "trust_region": proximal_products,
+}
