@@ -253,15 +253,15 @@ def _explicit(
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
-    if RowSpace.suits(X):
+    if RowSpace.suits(X) and kinks:
         from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # likewise
 
-        in_blocks = kinks and suits_blocks(X, preferences, costs)
+        in_blocks = suits_blocks(X, preferences, costs)
         if in_blocks:
             options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
-        elif kinks and costs.n_pairs <= MOST_PAIRS:
+        elif costs.n_pairs <= MOST_PAIRS:
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
-        elif n < d:
-            options["row_space"] = costs.row_space(n_steps)
+    if RowSpace.suits(X) and n < d:
+        options.setdefault("row_space", costs.row_space(n_steps))
     name = min(options, key=options.__getitem__)
     return name, options[name], kinks and name == "row_space" and not in_blocks
