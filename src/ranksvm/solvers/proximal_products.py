@@ -26,8 +26,8 @@ def proximal_products(
 ) -> SolverResult:
     """Minimise a smooth loss and a penalty that is a sum over the weights, by products alone.
 
-    The steps are those of `ranksvm.solvers.proximal_newton`, from models that are minimised just
-    accurately enough (`ranksvm.solvers.products_on_faces`).
+    The steps are those of `ranksvm.solvers.proximal_newton.proximal_newton`, from models that are
+    minimised just accurately enough (`ranksvm.solvers.products_on_faces`).
 
     Parameters
     ----------
