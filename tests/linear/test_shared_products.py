@@ -1,6 +1,8 @@
 """Products that several trainings share, against those of each by itself."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -139,8 +141,17 @@ def test_folds_share_passes(small_is_large, monkeypatch):
         sizes.append(len(vectors))
         return dots(self, vectors, n_threads, **options)
 
+    all_there, member = Barrier(4, timeout=60), InStep.member
+
+    @contextmanager
+    def together(self):
+        with member(self):
+            all_there.wait()
+            yield
+
+    monkeypatch.setattr(InStep, "member", together)
     monkeypatch.setattr(Stored, "dots", counted)
-    RankSVMCV(5, cv=4, n_threads=1).fit(*some_text())
+    RankSVMCV(5, cv=4, n_threads=1, n_jobs=4).fit(*some_text())
     assert np.mean(sizes) > 2
 
 
