@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from ..files.feature_numbers import read_bounds, read_penalty_weights
 from ..files.model import load_model
 from ..files.rows import FileRows
 from ..linear.condition_arguments import ConditionArguments
@@ -43,15 +44,11 @@ def conditions_of_files(
     """
     features = feature_names(rows)
     if bounds is not None:
-        from ..files.feature_numbers import read_bounds
-
         lower, upper = read_bounds(bounds, features)
         given = replace(given, lower_bounds=lower, upper_bounds=upper)
     if prior is not None:
         given = replace(given, prior=_prior(prior, features))
     if penalty_weights is not None:
-        from ..files.feature_numbers import read_penalty_weights
-
         given = replace(given, penalty_weights=read_penalty_weights(penalty_weights, features))
     return given.conditions(features)
 

@@ -53,7 +53,7 @@ def validated(model: Model, rows: FileRows, survival: bool, n_threads: int) -> d
 
     scores = predict(model, rows, n_threads)
     if survival:
-        from .survival import survival_of
+        from .survival import survival_of  # for times alone
 
         times = survival_of(rows, "")
         index = concordance_index(

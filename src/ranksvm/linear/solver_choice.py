@@ -212,7 +212,7 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
     The first where a sample serves, or where its steps cost less than the products that are
     typical; but in the space of the rows where these are few and dense.
     """
-    from .composed_solvers import PROXIMAL_SOLVERS
+    from .composed_solvers import PROXIMAL_SOLVERS  # likewise
 
     name, kinks = parameters.solver, parameters.loss == "hinge"
     if name == "auto":
@@ -254,7 +254,7 @@ def _explicit(
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if RowSpace.suits(X) and kinks:
-        from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # likewise
+        from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # for few rows
 
         in_blocks = suits_blocks(X, preferences, costs)
         if in_blocks:
