@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranksvm.solvers.trust_region import MOST_DIRECTIONS, ModelStep, _conjugate_gradients, _Way
+from ranksvm.solvers.trust_region import (
+    FARTHER,
+    MOST_DIRECTIONS,
+    ModelStep,
+    _conjugate_gradients,
+    _Way,
+)
 
 
 @dataclass
@@ -131,3 +137,30 @@ def test_flatness_is_what_the_model_leaves_of_the_slope():
     assert step.flatness(model.gradient) == pytest.approx(slope / (model.gradient @ step.step))
     tiny = ModelStep(1e-200 * step.step, step.image, 1e-200 * step.residual)
     assert tiny.flatness(1e-200 * model.gradient) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_wanted_is_reached_where_few_products_lead_there(seed):
+    model = make_model(seed, n=400, spread=0.0)
+    _, n_enough = _conjugate_gradients(model, metric_of(model), 0.5, 500)
+    step, n_products = _conjugate_gradients(model, metric_of(model), 0.5, 500, 0.01)
+    assert np.linalg.norm(step.residual) <= 0.01 * np.linalg.norm(model.gradient)
+    assert n_enough < n_products <= n_enough + FARTHER
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_wanted_from_afar_costs_no_product(seed):
+    model = make_model(seed, n=60, d=50)
+    _, n_enough = _conjugate_gradients(model, np.ones(50), 0.5, 500)
+    _, n_products = _conjugate_gradients(model, np.ones(50), 0.5, 500, 1e-12)
+    assert n_products == n_enough
+
+
+def test_the_error_of_a_model_is_what_the_gradient_differs_by():
+    model = make_model(0)
+    step, _ = _conjugate_gradients(model, metric_of(model), 0.3, 100)
+    for length in (0.5, 1.0, 2.0):
+        there = model.gradient + length * model.hessian @ step.step
+        assert step.error(length, model.gradient, there) == pytest.approx(0.0, abs=1e-12)
+        off = 0.1 * np.linalg.norm(model.gradient) * np.eye(15)[3]
+        assert step.error(length, model.gradient, there + off) == pytest.approx(0.1)

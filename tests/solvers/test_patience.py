@@ -76,7 +76,7 @@ def test_work_of_another_solver_before_does_not_count():
 @pytest.mark.parametrize("work", [1e-3, 8.0, 1e6])
 def test_the_optimum_does_not_depend_on_when_a_solver_gives_up(loss, work):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 12)) * 10.0 ** rng.uniform(-2, 2, 12)
+    X = rng.standard_normal((300, 30)) * 10.0 ** rng.uniform(-2, 2, 30)
     y = rng.integers(0, 4, 300).astype(float)
     parameters = Parameters(loss=loss, C=10.0, tol=1e-7, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)

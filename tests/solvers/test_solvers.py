@@ -343,3 +343,10 @@ def test_numbers_too_large_end_with_a_warning(solver, scale, C, place):
     assert model.status_ == "stalled"
     assert model.dual_gap_ > 0.99
     assert np.isfinite(model.coef_).all()
+
+
+def test_steps_go_farther_where_the_last_one_led_where_its_model_foretold():
+    X = sparse.random(400, 300, density=0.1, random_state=0, format="csr")
+    y = np.random.default_rng(0).standard_normal(400)
+    model = RankSVM(0.01, solver="trust_region", tol=1e-9, n_threads=1).fit(X, y)
+    assert model.n_iter_ <= 3  # 5 by steps that are but as exact as progress asks for

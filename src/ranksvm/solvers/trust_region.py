@@ -17,6 +17,8 @@ Vector = NDArray[np.float64]
 NEARLY = 0.8  # of the residual: what conjugate gradients leave at most, in the last step
 FLAT = 0.3  # of the slope: what a search along a step leaves
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
+ALIKE = 0.05  # of a gradient: by how much the next one may differ from a model to be trusted
+FARTHER = 4  # products, by which the next model is followed farther
 MOST_DIRECTIONS = 8  # that are kept before they are added up: each takes memory
 
 
@@ -39,6 +41,9 @@ def trust_region(
     Where regularisation is weak, the smoothing begins wide, that of a smooth loss once a step had
     to be cut short, and a step from a width that turns out too narrow is not taken
     (`Continuation`).
+
+    Where a step has led to nearly the gradient that its model foretold, the pairs that are active
+    hardly change any more, and the next model is followed farther if that takes few products.
 
     The diagonal counts the penalty twice: where that is all the curvature there is, as for rare
     terms, conjugate gradients would go too far for what the certificate asks.
@@ -69,7 +74,7 @@ def trust_region(
     wide = continuation.widened(start) if start.has_kinks else start
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
-    length = 1.0
+    length, ended, error = 1.0, current, 1.0
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         refined = continuation.refine(current, progress.target)
@@ -84,7 +89,11 @@ def trust_region(
         if current.smoothing > 0:
             accuracy = min(accuracy, loosest)
         damped = metric + objective.penalty.curvature(current.weights)
-        model, n_products = _conjugate_gradients(current.rounded(), damped, accuracy, max_products)
+        is_alike = refined is ended and error <= ALIKE
+        wanted = min(accuracy, forcing(norm, norm_at_start, target, error) if is_alike else 1.0)
+        model, n_products = _conjugate_gradients(
+            current.rounded(), damped, accuracy, max_products, wanted
+        )
         progress.n_products += n_products
         flat = FLAT
         may_be_last = accuracy * norm <= (1 + SPARE) * enough(target)
@@ -101,9 +110,12 @@ def trust_region(
         if wider is not None:
             current, metric = wider.with_metric()
             continue
-        there = trial.evaluation
-        current, metric = (there, None) if may_be_last else there.with_metric()
-        status = progress.record(current, trial.step)
+        ended, metric = trial.evaluation, None
+        if not may_be_last:
+            ended, metric = ended.with_metric()
+        status = progress.record(ended, trial.step)
+        error = model.error(trial.step, current.gradient, ended.gradient)
+        current = ended
     return progress.result(status)
 
 
@@ -129,6 +141,15 @@ class ModelStep(NamedTuple):
     step: Vector
     image: Image
     residual: Vector
+
+    def error(self, step: float, before: Vector, there: Vector) -> float:
+        """Return how far the gradient there is from what the model foretells a step away.
+
+        That is in lengths of the gradient before.
+        """
+        foretold = (1 - step) * before - step * self.residual
+        length = max(float(np.linalg.norm(before)), TINY)
+        return float(np.linalg.norm(there - foretold)) / length
 
     def flatness(self, gradient: Vector) -> float:
         """Return the slope at the end of the step, as a share of that at its start.
@@ -201,14 +222,16 @@ class _Way:
 
 
 def _conjugate_gradients(
-    current: Evaluation, metric: Vector, accuracy: float, max_products: int
+    current: Evaluation, metric: Vector, accuracy: float, max_products: int, wanted: float = 1.0
 ) -> tuple[ModelStep, int]:
     """Minimise the model ``g'p + 0.5 p'Hp`` nearly, preconditioned by ``diag(metric)``.
 
     The gap goes with the residual, which conjugate gradients bring down by fits and starts. So each
     of their steps is blended with those before, such that the residual is shortest (minimal
     residual smoothing, :eq:`blend`; Zhou and Walker 1994), and the blend is taken once it is short
-    enough; but not where a smoothing is to be narrowed, which has to be settled.
+    enough; but not where a smoothing is to be narrowed, which has to be settled. Enough is
+    `accuracy`, as a part of the gradient, and what is `wanted` beyond it if few products more lead
+    there at the pace so far.
 
     The images of the directions are carried along, so that the step's own image needs no further
     pass over X. Returned are the step and the number of products.
@@ -216,7 +239,7 @@ def _conjugate_gradients(
     gradient = current.gradient
     direction = -gradient / metric
     energy = -float(gradient @ direction)
-    goal = accuracy**2 * float(gradient @ gradient)
+    length, most = max(float(np.linalg.norm(gradient)), TINY), max_products
     image = current.image(direction)
     way, is_smoothed = _Way(gradient), current.smoothing > 0
     for n_products in range(1, max_products + 1):
@@ -227,8 +250,12 @@ def _conjugate_gradients(
             break
         way.go(energy / curvature, product)
         left = way.residual if is_smoothed else way.blended
-        if float(left @ left) <= goal:
-            return (way.reached() if is_smoothed else way.blend()), n_products
+        rest = float(np.linalg.norm(left)) / length
+        if rest <= accuracy:
+            most = min(most, n_products + FARTHER)
+            foreseen = rest ** (most / n_products)
+            if rest <= wanted or foreseen > wanted or n_products == most:
+                return (way.reached() if is_smoothed else way.blend()), n_products
         scaled = way.residual / metric
         energy, previous = float(way.residual @ scaled), energy
         direction = scaled + (energy / previous) * direction
