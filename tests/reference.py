@@ -211,7 +211,8 @@ def minimize_squared_hinge(pairs, X):
         while objective(pairs, X, w + t * step) > value and t > 1e-12:
             t /= 2
         w = w + t * step
-        if objective(pairs, X, w) - dual_bound(pairs, X, w) <= 1e-12 * value:
+        value = objective(pairs, X, w)
+        if value - dual_bound(pairs, X, w) <= 1e-12 * value:
             return w
     raise AssertionError("the reference did not reach its optimum")
 
