@@ -42,6 +42,11 @@ class Problem:
         return f"{self.kind}-{self.seed}"
 
     @property
+    def has_inexact_kernel(self):
+        """Whether kernel values are rounded otherwise from one kind of processor to another."""
+        return self.kernel == "rbf"
+
+    @property
     def fingerprint(self):
         """Short for all that the optimum depends on."""
         rows = self.X.tocsr() if sparse.issparse(self.X) else self.X
@@ -52,9 +57,17 @@ class Problem:
             digest.update(b"-" if array is None else np.asarray(array, np.float64).tobytes())
         for array in (self.pairs, self.pair_weights, self.margins):
             digest.update(b"" if array is None else np.asarray(array, np.float64).tobytes())
+        if self.has_inexact_kernel:
+            digest.update(kernel_matrix(rows).tobytes())
         for value in vars(self.conditions).values() if self.conditions else ():
             digest.update(np.broadcast_to(value, rows.shape[1]).astype(np.float64).tobytes())
         return digest.hexdigest()[:16]
+
+
+def kernel_matrix(X):
+    """The values of the radial kernel for float64 X; squared distances are exact on a grid."""
+    distance = ((X[:, np.newaxis] - X[np.newaxis]) ** 2).sum(axis=2)
+    return np.exp(-KERNEL_GAMMA * distance)
 
 
 def make(kind, seed):
@@ -123,8 +136,8 @@ def power(r, low, high):
 
 
 def powers(r, low, high, size):
-    """Whole powers of ten."""
-    return 10.0 ** r.integers(low, high + 1, size)
+    """Whole powers of ten, which NumPy rounds otherwise from one kind of processor to another."""
+    return np.vectorize(lambda k: float(f"1e{k}"))(r.integers(low, high + 1, size))
 
 
 def scaled_columns(r, problem):
@@ -272,7 +285,7 @@ def rounded_kernel(r, problem):
 
 
 def rbf_kernel(r, problem):
-    """Few rows, whose kernel values are the same however they are computed."""
+    """Few rows, whose kernel values are the same in whatever order they are computed."""
     problem = few(r, problem)
     return replace(problem, X=problem.X[:, :2], kernel="rbf")
 

@@ -41,13 +41,16 @@ def test_claims_are_true_of_other_problems(kind):
 def test_all_optima_of_the_sample_are_known():
     """What is not is computed as it is needed, which is right, but slow."""
     known = optima.sample()
-    assert [name for name, (problem, _) in SAMPLE.items() if problem.fingerprint not in known] == []
+    unknown = [problem for problem, _ in SAMPLE.values() if problem.fingerprint not in known]
+    assert [str(problem) for problem in unknown if not problem.has_inexact_kernel] == []
 
 
 @pytest.mark.parametrize("name", list(SAMPLE)[::9])
 def test_known_optima_are_those_computed_again(name):
     problem, _ = SAMPLE[name]
-    known = optima.sample()[problem.fingerprint]
+    known = optima.sample().get(problem.fingerprint)
+    if known is None and problem.has_inexact_kernel:
+        pytest.skip("known for another kind of processor")
     assert known == truth.digits(truth.optimum(problem))
 
 

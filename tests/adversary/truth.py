@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import mul
 
-import numpy as np
 from gmpy2 import context, get_context, is_finite, mpfr, mpq, mpz, sqrt
 from scipy import sparse
 
 from .minimize import minimize
 from .minimize_conditional import minimize_conditional
 from .penalty import ExactPenalty
-from .problems import KERNEL_GAMMA
+from .problems import kernel_matrix
 
 ONE = mpq(1)
 BEYOND = mpq(10) ** 1000  # the penalty outside of the bounds
@@ -159,12 +158,6 @@ class Kernel:
 
     def combination(self, g):
         return list(g)
-
-
-def kernel_matrix(X):
-    """The values of the radial kernel for float64 X; squared distances are exact on a grid."""
-    distance = ((X[:, np.newaxis] - X[np.newaxis]) ** 2).sum(axis=2)
-    return np.exp(-KERNEL_GAMMA * distance)
 
 
 def cholesky_rows(K):
