@@ -43,7 +43,7 @@ def test_offsets_are_for_columns_that_lie_far_from_zero():
     near = rng.normal(size=17)
     far, huge, outlier = 1e6 + near, -1e12 + near, 1e6 + near
     outlier[3] = 1e15
-    wide = 1e3 * near + 1e4
+    wide = 1e3 * near + 5e3
     constant = np.full(17, 3.0)
     offset = column_offsets(np.c_[near, far, huge, outlier, wide, constant])
     assert offset.tolist() == [0, *np.median([far, huge, outlier], axis=1), 0, 3]

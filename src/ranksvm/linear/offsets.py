@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 N_SAMPLED = 17
-FAR = 1024.0  # of their spread: ten bits that rounding would lose
+FAR = 16.0  # of their spread: four bits that rounding would lose
 
 
 def sampled_rows(n_samples: int) -> NDArray[np.int64]:
