@@ -17,6 +17,7 @@ ROOMS = (
     "names",
     "threads",
     "lazy",
+    "records",
     "summaries",
     "solvers",
     "pairs",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.preferences import Preferences
+from ..records import record
 from .device import ArrayDevice
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Split:
     """How one bit of the label ranks splits nodes: the documents that agree in the bits above it.
 

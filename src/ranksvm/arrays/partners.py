@@ -11,17 +11,17 @@ Each pass treats all nodes and all queries alike, whatever their sizes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from ..records import record
 from .layout import PairLayout, Split
 from .windows import Windows
 
 Run = tuple[Any, Any]  # begin, end
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Level:
     """One pass: arrays of shape (n_samples,), in the order before the partition.
 

@@ -8,10 +8,11 @@ together, and the shorter ones filled up by rows without pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..records import record
 
 if TYPE_CHECKING:
     from .layout import PairLayout
@@ -46,7 +47,7 @@ def query_blocks(layout: PairLayout, n_features: int) -> Iterator[QueryBlock]:
         first = last
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QueryBlock:
     """Queries of nearly the same size.
 

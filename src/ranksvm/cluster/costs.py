@@ -14,8 +14,6 @@ the number of rounds is to be told apart. Partitions that share a task count onc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +30,7 @@ from ..linear.costs import (
     SWEEP_SHORT,
     Costs,
 )
+from ..records import record
 from .sums import FAN, depth_of
 
 LATENCY, TASK, BYTE = 1e7, 2e6, 2.0  # nanoseconds: of a level, a task, and 1 / B
@@ -44,7 +43,7 @@ def round_of(n_tasks: int, n_numbers: float) -> float:
     return LATENCY * (1 + in_turn // FAN) + TASK * n_tasks + 8 * BYTE * n_numbers * in_turn
 
 
-@dataclass(frozen=True)
+@record
 class ClusterCosts(Costs):
     """Nanoseconds of work in partitions, all at the same time, and of rounds.
 

@@ -7,8 +7,6 @@ loss, too; and a value is confirmed in one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,13 +14,14 @@ from ..linear.matrix import Fresh, FullStep
 from ..linear.objective import LinearEvaluation, LinearObjective
 from ..pairs.losses import Hinge, SmoothedHinge
 from ..pairs.sweeps import Scores
+from ..records import record
 from .formula import Formula
 from .pairs import ClusterPairs
 
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ClusterObjective(LinearObjective):
     """The objective of a linear ranker whose rows are on a cluster; immutable."""
 

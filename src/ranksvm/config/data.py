@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,13 @@ from ..jobs.given import read_given_pairs
 from ..jobs.rows import counts_from_one
 from ..models import Model
 from ..pairs.given import GivenPreferences
+from ..records import record
 from .file import Config
 
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Scored:
     """Rows to be scored or measured, or both.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from ..files.rows import FileRows
+from ..records import record
 from .data import PackedData, open_data
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PackedRows(FileRows):
     """The rows of packed data, as those of a file; arrays are mapped.
 

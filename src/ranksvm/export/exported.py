@@ -10,7 +10,7 @@ Features without a weight are left out, which changes no score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..models import LinearModel
 from ..models.from_estimators import scaled_model_of
 from ..models.kernel import KernelModel
 from ..models.maps import AffineMap, FeatureMap, JoinedMap
+from ..records import record
 
 Vector = NDArray[np.float64]
 Names = Sequence[str] | Mapping[str, str]
@@ -51,7 +52,7 @@ class Term(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Exported:
     """A linear ranker for an engine.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..records import record
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -42,7 +43,7 @@ def names_document(text: bytes) -> bool:
     return False
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FileRows:
     """The rows of a file, be it one of SVMlight or a table.
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..records import record
 from .json_text import from_json, to_json
 from .quoting import shown
 from .source import DataError
@@ -76,7 +76,7 @@ def write_safetensors(
         file.write(little.reshape(-1).view(np.uint8).data)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Safetensors:
     """A file whose header has been read: texts as metadata, and tensors, not yet checked."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..errors import InputError
 from ..linear.features import two_dimensional
 from ..pairs.columns import finite_column
 from ..pairs.queries import present_ids
+from ..records import record
 from .atomic import open_output
 from .source import StrPath
 
@@ -72,7 +72,7 @@ def dump_svmlight(
             file.write(text)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Columns:
     """What stands beside the features."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from glob import glob, has_magic
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -19,6 +19,7 @@ from ..files.rows import FileRows
 from ..files.source import DataError, StrPath
 from ..files.svmlight import IndexBase, read_svmlight
 from ..files.tables.columns import TableColumns
+from ..records import record
 from ..threads import resolve_threads
 from .side_files import Sizes, sizes_beside, weighed, with_queries
 
@@ -34,7 +35,7 @@ def quietly(note: str) -> None:
     """Say nothing."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Reading:
     """How rows are read.
 

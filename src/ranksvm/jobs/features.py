@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..models.maps import FeatureMap
 from ..models.maps.base import MAX_MEMORY
 from ..models.preparing import Features, mapped_rows, require_conditions, scale_map
 from ..models.scaling import multiplied
+from ..records import record
 from .rows import Vector, factors_of, matrix_on, naming
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MORE = 2  # times as many numbers, from which on that is said
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PreparedRows:
     """The rows of a file, and what is done to their features before a linear model weighs them.
 

@@ -15,7 +15,6 @@ restricts the functions to be learnt from, and nothing else is approximate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..pairs.rounding import relative_rounding
+from ..records import record
 from ..threads import map_in_order, one_blas_thread
 from .kernels import Kernel
 from .matrix import KernelMatrix
@@ -43,7 +43,7 @@ _EARLY = 4  # of how many parts of the columns that there may be the first show 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LeadingColumns:
     """The first columns of a factor: values of functions, orthonormal, that its pivots span.
 

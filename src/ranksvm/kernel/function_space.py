@@ -22,7 +22,7 @@ Rounding belongs to the bound: that of the loss, of its gradient (an error e of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,13 @@ from ..linear.line import Trial
 from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
 from ..pairs.losses import PairLoss
 from ..pairs.rounding import ROUNDING
+from ..records import record
 from .matrix import KernelMatrix
 
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FunctionObjective:
     """The objective; immutable.
 
@@ -80,7 +81,7 @@ class FunctionObjective:
         return (0.5 * square + self.c * (loss.value + loss.rounding)) * (1 + ROUNDING)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FunctionEvaluation:
     """The objective at a function; immutable, every part computed at most once.
 
@@ -183,7 +184,7 @@ class FunctionEvaluation:
         return FunctionLine(self, coef, scores)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FunctionLine:
     """The objective along a direction: a trial costs a sweep over the scores."""
 

@@ -23,6 +23,7 @@ from ..linear.training import Fit, Problem, make_problem, shortfall
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.preferences import Preferences
+from ..records import record
 from ..solvers import Callback, Iteration, Progress, SolverResult, Status
 from ..solvers.result import ROUNDING
 from ..threads import one_blas_thread
@@ -48,7 +49,7 @@ _LEADING_SHARE = 20  # of the rows are as many columns as pay to precondition wi
 _ROUGHLY = 0.1  # the gap among the functions of these columns to which one to begin with is found
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class KernelFit(Fit):
     """A trained kernel ranker: ``f(x) = sum_p dual_coef_p k(x_p, x)`` for the rows of support."""
 

@@ -17,12 +17,12 @@ asked for: what is left is an error of the scores alone, which a large L does no
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.level_blocks import LevelBlocks
+from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..threads import InOrder
 from .matrix import Matrix
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 MOST_PRODUCTS = 60
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QueryLaplacian:
     """The Laplacian L of weighted pairs of a query, and the equations ``(ridge + L) x = b``.
 
@@ -115,7 +115,7 @@ def _eliminated(
     return coupling, matrix
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BlockEquations:
     """The equations of all queries for a matrix of rows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..pairs.columns import real_numbers
+from ..records import record
 from .conditions import Conditions, require_ratio, require_truth, simplest
 from .feature_names import FeatureNames
 
@@ -18,7 +19,7 @@ Vector = NDArray[np.float64]
 OfFeatures: TypeAlias = float | ArrayLike | Mapping[Any, float] | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ConditionArguments:
     """Signs, bounds, a prior and penalties, as for `RankSVM`.
 

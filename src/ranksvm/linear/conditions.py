@@ -5,13 +5,14 @@ All of it is of the features as they are: where they are scaled for training, it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..records import record
 from .feature_names import FeatureNames
 from .occurring import Columns, FeatureWeights
 from .penalties import SQUARED_NORM, ElasticNet, Penalty
@@ -19,7 +20,7 @@ from .penalties import SQUARED_NORM, ElasticNet, Penalty
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Conditions:
     """Bounds, a prior, and how the distance from it is charged.
 

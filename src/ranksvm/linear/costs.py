@@ -7,12 +7,11 @@ depends on the data alone; only ratios matter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.top import TopPreferences
+from ..records import record
 from .hessian import OF_BLOCKS
 from .matrix import LARGE, Matrix
 from .row_space import DENSE
@@ -41,7 +40,7 @@ SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Costs:
     """Nanoseconds of work on data of a shape.
 

@@ -10,7 +10,6 @@ end after a few. Every t gives a bound, so that where they end does not matter t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from ..lazy import cached_property
 from ..pairs.dual_ray import DualRay
 from ..pairs.rounding import ROUNDING
+from ..records import record
 
 Vector = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class _Trial(NamedTuple):
     curvature: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DualCurve:
     """The dual value D(t) of multiples of a dual point, all of them bounds of the optimum.
 

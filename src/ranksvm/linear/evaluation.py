@@ -23,8 +23,6 @@ rounding of scores could hide (`ranksvm.linear.objective.LinearObjective.upper_v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +30,7 @@ from ..lazy import cached_property
 from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
 from ..pairs.losses import PairLoss, SquaredHinge
 from ..pairs.sweeps import Scores
+from ..records import record
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
 from .known import LastHessian
@@ -44,7 +43,7 @@ Vector = NDArray[np.float64]
 RARE, RARER = 0.1, 4.0  # features for each row, between which rare ones matter
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Terms:
     """What the objective of a linear ranker is the sum of, and how it is computed.
 
@@ -119,7 +118,7 @@ class Terms:
         return d > RARER * n
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AtWeights:
     """The objective at given weights; immutable, every part computed at most once.
 

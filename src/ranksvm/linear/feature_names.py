@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..lazy import cached_property
+from ..records import record
 
 _LONG = 100  # letters, beyond which no name is near
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FeatureNames:
     """The features of data, by name, or by number where they have none.
 

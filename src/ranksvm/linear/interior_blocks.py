@@ -17,7 +17,6 @@ dual point (:eq:`best-multiple`), and with products that are all alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from ..pairs.level_blocks import LevelBlocks
 from ..pairs.losses import Hinge
 from ..pairs.preferences import Preferences
 from ..pairs.rounding import relative_rounding
+from ..records import record
 from ..solvers.result import Progress, SolverResult, Status
 from ..threads import InOrder, in_order
 from .block_equations import BlockEquations, QueryLaplacian
@@ -103,7 +103,7 @@ class _Aim(NamedTuple):
         return _Aim(self.towards[rows], self.scores[rows], self.product)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Query:
     """The pairs of one query; vectors are of its rows."""
 

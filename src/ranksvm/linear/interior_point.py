@@ -36,7 +36,7 @@ steps; but there is no promise, since free weights may go in circles, so that st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import Hinge
 from ..pairs.rounding import ROUNDING
+from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .matrix import Slope
@@ -112,7 +113,7 @@ class _Direction(NamedTuple):
     weights: Vector | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Point:
     """Slopes within their bounds, the room above them, and the multipliers of both bounds.
 
@@ -159,7 +160,7 @@ class _Point:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Problem:
     """The dual of an objective."""
 
@@ -294,7 +295,7 @@ def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _System:
     """The equations of a step, reduced to the scores or to coordinates, and factorised."""
 

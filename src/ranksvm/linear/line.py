@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..lazy import cached_property
 from ..pairs.sweeps import Scores
+from ..records import record
 
 Vector = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Start(Protocol):
         """Return the same, at kinks that of what lies behind."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Trial(Generic[E]):
     """A point on a line.
 
@@ -61,7 +61,7 @@ class Trial(Generic[E]):
     evaluation: E
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Line(Generic[S]):
     """The line ``weights + t direction``, whose scores are ``scores + t image``.
 

@@ -10,13 +10,13 @@ for some columns at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.sweeps import BlockSweep
+from ..records import record
 from ..threads import InOrder
 
 Floats = NDArray[np.floating]
@@ -46,7 +46,7 @@ class Rows(Protocol):
         """Copy a block of ``(X - shift) * scale``, dense."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class StandardizedRows:
     """``Z = (X - shift) * scale``, by score, so that a sweep takes the rows as they lie."""
 

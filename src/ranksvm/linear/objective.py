@@ -11,7 +11,7 @@ scores in the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from ..lazy import cached_property, computed
 from ..pairs.losses import PairLoss
 from ..pairs.rounding import ROUNDING, relative_rounding
 from ..pairs.sweeps import Scores
+from ..records import record
 from .evaluation import AtWeights, Terms
 from .known import Known
 from .line import Line
@@ -37,7 +38,7 @@ OFF = 1e-3  # of a margin: what images may be off by
 LITTLE = 1e-3  # of a gap: a bound of rounding that is so small need not be better
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinearObjective(Terms):
     """The objective of a linear ranker; immutable.
 
@@ -210,7 +211,7 @@ class LinearObjective(Terms):
         return replace(self, X=X, loss=loss, sample=sample, known=None, last_hessian=None)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RememberedWeights:
     """What is to be known of an evaluation when its scores are let go."""
 
@@ -225,7 +226,7 @@ class RememberedWeights:
         return self.objective.confirmed(self.weights, self.value, upper, enough)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinearEvaluation(AtWeights):
     """The objective at given weights, and the way to others.
 

@@ -11,13 +11,13 @@ the stored values: a row of text has a hundred words or so of ten thousands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
+from ..records import record
 
 Vector = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ MARKED = 4  # likewise, up to which there is a mark for each feature
 FEW = 1024  # features that are kept in any case
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Columns:
     """Which features the columns of a matrix are.
 
@@ -123,7 +123,7 @@ def _places(
     return places
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FeatureWeights:
     """A weight for each feature, zero for those that have no column.
 

@@ -20,7 +20,7 @@ optimum at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..pairs.losses import SmoothLoss
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
+from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
@@ -239,7 +240,7 @@ class _Sums:
         return Hessian(matrix, self._precision.dtype, is_rough)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _End:
     """What is at the end of the step, for any block of queries."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,13 @@ from ..names import COUNTINGS, GAINS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLV
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.top import Gains
+from ..records import record
 from ..threads import require_workers
 from .conditions import NO_CONDITIONS, Conditions
 from .feature_names import FeatureNames
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Parameters:
     """What to minimise, and how; see `RankSVM` for the meaning of each.
 

@@ -8,13 +8,14 @@ and its gap (:eq:`elastic-net`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.dual_ray import DualRay
+from ..records import record
 from ..solvers.protocols import Face
 from .dual_curve import ConjugateTerms, Dual, DualCurve
 
@@ -136,7 +137,7 @@ class SquaredNorm:
 SQUARED_NORM = SquaredNorm()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ElasticNet:
     """Absolute and squared distances from a prior, within bounds.
 

@@ -20,7 +20,6 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..lazy import cached_property
 from ..pairs.loss_evaluation import SmoothEvaluation
+from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
 from .long_query import ranges
@@ -62,7 +62,7 @@ class _Factor(NamedTuple):
         return cls(nothing, nothing[:0], np.zeros(0, dtype=np.int64))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DotProducts:
     """The matrix ``G = Z Z'`` of dot products of rows that sum to zero, and what stands for it.
 
@@ -109,7 +109,7 @@ class DotProducts:
         return RIDGE * float(self.gram.diagonal().max())
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CenteredRows:
     """The rows Z themselves, whose columns span the space where features are fewer.
 
@@ -130,7 +130,7 @@ class CenteredRows:
         return bool(_TINY < largest < 1 / _TINY)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RowSpace:
     """Coordinates for the weights in the space of the rows; their factor is made when asked for.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ..errors import InputError, NoPairsError
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.sweeps import Pairs
+from ..records import record
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
 from .conditions import NO_CONDITIONS, Conditions
@@ -28,7 +29,7 @@ Vector = NDArray[np.float64]
 _HUGE_C = 1e100
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Fit:
     """A trained ranker: the solver's result, what it was trained on, and what is to be said of it.
 
@@ -93,7 +94,7 @@ def train_once(
     return problem.fit(problem.minimize(parameters, start, callback), parameters)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Problem:
     """Training data made ready for the solvers.
 

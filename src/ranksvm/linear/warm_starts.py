@@ -20,12 +20,12 @@ Starts say how soon an optimum is reached, and nothing else: gaps are those of e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import record
 from ..solvers import Progress
 from ..solvers.line_search import line_search
 from .known import Known
@@ -39,7 +39,7 @@ class _Solution(NamedTuple):
     c: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WarmStart:
     """Where to begin: at the last solution, or on the line through it and the one before.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..records import record
 from .rounding import ROUNDING
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DualRay:
     """The dual value ``D(t) = t linear - t^2 quadratic`` of multiples of a dual point.
 

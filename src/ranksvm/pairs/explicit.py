@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..lazy import cached_property
+from ..records import record
 from .core_pairs import CorePairs
 from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
@@ -28,7 +28,7 @@ MOST_PAIRS = 1 << 22
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ExplicitPairs:
     """The list of all pairs that weigh anything, and the matrix D of their differences.
 
@@ -151,7 +151,7 @@ def may_be_listed(pairs: Pairs) -> bool:
     return 0.5 * float(sizes @ sizes) <= MOST_PAIRS
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record(kw_only=True)
 class ListedSquaredHinge(SquaredHinge):
     """The squared hinge loss, pair by pair.
 

@@ -11,13 +11,14 @@ contradict each other: a cycle is no error.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..records import record
 from .columns import is_masked, real_numbers
 from .preferences import Preferences
 from .queries import QueryGroups
@@ -28,7 +29,7 @@ Rows = NDArray[np.uint32]
 Naming: TypeAlias = Callable[[int], str]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GivenPreferences:
     """Pairs of a winner and a loser; what `Preferences` are to labels.
 

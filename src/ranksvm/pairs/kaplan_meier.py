@@ -11,15 +11,15 @@ roles are exchanged; events come before the censorings of the same time, and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from ..records import record
 
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KaplanMeier:
     """A step function of time, 1 before the first time.
 

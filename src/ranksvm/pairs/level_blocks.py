@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..records import record
 from .given import AnyPreferences
 from .preferences import Preferences
 
@@ -18,7 +18,7 @@ Floats: TypeAlias = NDArray[np.float64]
 MOST_IN_BLOCKS = 1 << 23  # pairs, as if all rows of a query had different labels
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LevelBlock:
     """The pairs of the rows of a level with all rows of its query on lower levels.
 
@@ -55,7 +55,7 @@ class LevelBlock:
         sums[: self.n_worse] += of_worse
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LevelBlocks:
     """The pairs of one query, level by level.
 

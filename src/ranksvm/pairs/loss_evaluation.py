@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from ..records import record
 from .dual_ray import DualRay
 from .queries import QueryGroups
 from .sweeps import AnySweep, Pairs, Scores
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LossEvaluation:
     """The loss at given scores.
 
@@ -62,7 +62,7 @@ class LossEvaluation:
         return DualRay(linear, conjugate, self.largest_multiple)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record(kw_only=True)
 class SmoothEvaluation(LossEvaluation):
     """A loss at given scores, with its generalised Hessian: a multiple of the Laplacian M.
 

@@ -17,19 +17,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..records import record
 from .loss_evaluation import LossEvaluation, SmoothEvaluation
 from .rounding import ROUNDING
 from .sweeps import AnySweep, LabelSweep, Pairs, has_exact_slopes, is_pairwise
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PairLoss(ABC):
     """A formula over preference pairs; the base of the losses.
 
@@ -143,7 +144,7 @@ class SmoothLoss(PairLoss):
         """Evaluate the loss at scores of shape (n_samples,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SquaredHinge(SmoothLoss):
     """The squared hinge loss ``phi(z) = max(0, margin - z)^2`` of Lee and Lin (2014).
 
@@ -224,7 +225,7 @@ class SquaredHinge(SmoothLoss):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SmoothedHinge(SmoothLoss):
     """The hinge loss, with derivatives from a copy whose kink is rounded off.
 

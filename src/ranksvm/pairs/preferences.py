@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..records import record
 from .queries import QueryGroups
 from .weights import per_query_weight, row_weights
 
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Preferences:
     """What the preference pairs ``P = {(i, j): qid_i = qid_j, y_i > y_j}`` are made of.
 

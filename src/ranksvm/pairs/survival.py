@@ -18,7 +18,7 @@ t_i, ``1 / G(t_i-)^2`` (Uno et al. 2011), with G as estimated by `ranksvm.pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..names import CENSORING_WEIGHTS
+from ..records import record
 from .columns import finite_column
 from .kaplan_meier import KaplanMeier
 from .preferences import Preferences
@@ -41,7 +42,7 @@ _HOW = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Survival:
     """For each row a time, and whether its event was then, or is later than that.
 

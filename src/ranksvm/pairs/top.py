@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..records import record
 from .preferences import Preferences
 from .queries import QueryGroups
 
@@ -101,7 +102,7 @@ class Gains:
         return TopPreferences(labels, rows, gain[rows], factor, self.discounts)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TopPreferences:
     """Pairs that are weighed by the ranks of their rows; what `Preferences` are to labels.
 

@@ -7,7 +7,6 @@ however many pairs there are. Only the edges of the bins come from a sample of p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from ..metrics.pairs import LEAST_MARGIN
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
+from ..records import record
 from .charts import Bar, bar_chart
 from .layout import Section, figures, paragraph, table
 from .subjects import Sample
@@ -27,7 +27,7 @@ _BINS = 10
 _SAMPLED = 50_000  # pairs
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Calibration:
     """Pairs by the absolute difference of their scores.
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.occurring import Columns, occurring
+from ..records import record
 
 Vector = NDArray[np.float64]
 
 _BLOCK = 8192  # rows at a time
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FeatureSummary:
     """Numbers of each feature that occurs; all others are zero everywhere.
 

@@ -19,6 +19,7 @@ from ..files.atomic import atomic_write
 from ..jobs.fingerprint import fingerprint
 from ..metrics.evaluation import Evaluation
 from ..pairs.columns import finite_column
+from ..records import record
 from .calibration import calibration
 from .certificate import certificate, gap_in_words
 from .comparison import Difference, comparison, differences_of
@@ -170,7 +171,7 @@ def _other_scores(compare: Any, test: Sample) -> Any:
     return scores
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Page:
     """What the sections are made from."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..pairs.columns import finite_column
 from ..pairs.queries import QueryGroups, id_vector
 from ..pairs.query_columns import query_column, without_column
 from ..pairs.weights import row_weights
+from ..records import record
 
 Vector = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ METRICS = ("ndcg@10", "ndcg@1", "map", "mrr", "pairwise_accuracy")
 METRICS_OF_PAIRS = ("pairwise_accuracy", "kendall_tau")  # which take labels of any kind
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Subject:
     """A model, and what is known of how it came about.
 
@@ -78,7 +78,7 @@ class Subject:
         return finite_column(self.ranker.predict(X), "the scores")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Sample:
     """Labelled rows, and their scores.
 

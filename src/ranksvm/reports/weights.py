@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ..metrics.bootstrap import bootstrap_interval
 from ..models import LinearModel
 from ..models.effects import effect_curves
 from ..pairs.queries import QueryGroups
+from ..records import record
 from .charts import Bar, bar_chart, curve
 from .features import FeatureSummary
 from .layout import Section, figures, paragraph, table
@@ -34,7 +34,7 @@ _TOLD = 3  # features of a row
 Naming = Callable[[int], str]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Shown:
     """The features that scores vary with most.
 

@@ -9,7 +9,7 @@ as long as the end is the best.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..linear.training import Fit
 from ..models.maps import FeatureMap
 from ..models.preparing import MappedRows, mapped_rows, require_conditions
 from ..models.scaling import scale_factors
+from ..records import record
 from .cross_validation import CrossValidation, cross_validate
 from .fold_scores import FoldScores
 from .folds import Fold
@@ -152,7 +153,7 @@ class Entrant(NamedTuple):
         return self.conditions.unscaled(fit.result.weights, self.factors, fit.columns)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Contest(FoldScores):
     """The scores of each entrant for each C, on the validation rows of each fold.
 

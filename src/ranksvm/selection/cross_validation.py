@@ -10,7 +10,7 @@ is weak (`ranksvm.linear.grid`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,6 +22,7 @@ from ..linear.in_step import InStep
 from ..linear.parameters import Parameters
 from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
+from ..records import record
 from ..solvers import SolverResult, Status
 from ..threads import resolve_threads
 from .fold_scores import FoldScores
@@ -35,7 +36,7 @@ _Measured: TypeAlias = tuple[float, float, bool]
 _Solutions: TypeAlias = Iterator[tuple[int, SolverResult]]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CrossValidation(FoldScores):
     """The scores of each C on the validation rows of each fold.
 

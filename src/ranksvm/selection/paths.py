@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..kernel.path.following import Stop
 from ..kernel.path.regularization import RegularizationPath, foresee_path, solve_path
 from ..pairs.core_pairs import CorePairs
 from ..pairs.preferences import Preferences
+from ..records import record
 from ..threads import resolve_threads
 from .fold_scores import FoldScores
 from .folds import Fold, Rows
@@ -34,7 +34,7 @@ Vector = NDArray[np.float64]
 _MOST_PAIRS = 100_000  # of a full graph that is taken by default
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PathScores(FoldScores):
     """The scores along the paths of the folds, for one kernel.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import record
 from .cholesky import ScaledCholesky
 from .line_search import line_search
 from .protocols import Evaluation, NewtonSystem, Objective, Trial
@@ -170,7 +170,7 @@ class _Newton:
         return before, None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NewtonMatrix:
     """A Hessian that has been factorised, for steps from where it was formed or nearby."""
 

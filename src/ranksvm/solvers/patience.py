@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log, sqrt
 
+from ..records import record
 from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
@@ -13,7 +13,7 @@ AT_MOST = 1.75  # of the other's work, in all
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Patience:
     """Lets a solver go on while it promises to end before another one would.
 

@@ -18,13 +18,13 @@ unique where R does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
+from ..records import record
 from .protocols import FewRows, Separable
 
 Vector = NDArray[np.float64]
@@ -52,7 +52,7 @@ class _Direction(NamedTuple):
     u: Vector
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QuadraticOfFewRows:
     """A model around weights.
 

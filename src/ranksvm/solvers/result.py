@@ -11,6 +11,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import record
 from .protocols import CountsPasses, Point, Remembered
 
 Vector = NDArray[np.float64]
@@ -73,7 +74,7 @@ class Iteration:
 Callback = Callable[[Iteration], object]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SolverResult:
     """What a solver found: weights, their value and certificate, and how it went."""
 

@@ -18,13 +18,13 @@ brings m down further.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
+from ..records import record
 from .cholesky import ScaledCholesky
 from .protocols import Face, Separable
 
@@ -44,7 +44,7 @@ class _Corner(NamedTuple):
     is_free: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SeparableQuadratic:
     """A model around weights.
 

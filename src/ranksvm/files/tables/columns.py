@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...pairs.query_columns import USUAL_NAMES
+from ...records import record
 from ..quoting import shown
 from ..source import DataError
 
@@ -182,7 +183,7 @@ class Layout(NamedTuple):
     numbers: list[int]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Found:
     """The columns of a table."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...records import record
+
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PathCoefficients:
     """``lambda beta`` at each breakpoint: whole now and then, and what changes in between.
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError, NoPairsError
 from ...pairs.queries import QueryGroups
+from ...records import record
 
 GRAPHS = ("full", "reduced")
 BYTES_PER_PAIR = 40  # two rows here; two rows, a margin, a side and a bound along the path
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PreferenceGraph:
     """Pairs of rows: ``upper[p]`` is preferred to ``lower[p]``.
 
@@ -85,7 +84,7 @@ class PreferenceGraph:
         return cls(levels.rows[upper], levels.rows[lower])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Levels:
     """The rows by query, then by label, then as they came; a place is an index of `rows`.
 

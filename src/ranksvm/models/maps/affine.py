@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InputError
+from ...records import record
 from .base import MAX_MEMORY, FeatureMap, Vector, densified, is_sparse
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AffineMap(FeatureMap):
     """Each feature less a centre, times a factor.
 

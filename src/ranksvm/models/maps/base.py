@@ -8,13 +8,13 @@ row's query. A linear model behind maps :math:`\varphi_1 \ldots \varphi_r` ranks
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
+from ...records import record
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -22,7 +22,7 @@ Matrix = NDArray[np.float64]
 MAX_MEMORY = 4e9  # bytes of what is made dense
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FeatureMap(ABC):
     """A map of features, which its fields and arrays say all of.
 

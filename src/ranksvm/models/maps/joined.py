@@ -8,7 +8,6 @@ With weights :math:`w_g` behind maps :math:`\varphi_g`, the sum of the scores
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
 from ...linear.occurring import FeatureWeights
+from ...records import record
 from .base import MAX_MEMORY, FeatureMap, Vector, is_sparse, require_room
 from .chains import applied, domain_of, parts_of, require_chain, sources_of
 
 Chain = tuple[FeatureMap, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JoinedMap(FeatureMap):
     """What each of several chains of maps makes of the same features, one after the other.
 

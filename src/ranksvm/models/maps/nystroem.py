@@ -12,7 +12,6 @@ features: the mean of :math:`|x - z|^2` over pairs of rows is 2 v, whatever the 
 from __future__ import annotations
 
 import reprlib
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,12 +20,13 @@ from numpy.typing import ArrayLike
 from ...errors import InputError
 from ...lazy import cached_property
 from ...names import KERNELS
+from ...records import record
 from .base import MAX_MEMORY, FeatureMap, Matrix, is_sparse, require_room
 
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NystroemMap(FeatureMap):
     """Kernel values with some rows, times a matrix, as of scikit-learn's ``Nystroem``.
 

@@ -10,7 +10,6 @@ A ranking is the same for :math:`q(x) - q(0)`, which leaves zero as it is and so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
+from ...records import record
 from .base import (
     MAX_MEMORY,
     FeatureMap,
@@ -35,7 +35,7 @@ _BOUND = 1e-7  # of shares, beyond which the normal distribution is cut off
 _DISTRIBUTIONS = ("uniform", "normal")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QuantileMap(FeatureMap):
     """Each feature by its quantiles.
 

@@ -7,7 +7,6 @@ are: to score rows, all those that compete must be given together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
 from ...pairs.queries import QueryGroups
+from ...records import record
 from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, is_sparse
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QueryMap(FeatureMap):
     """Each feature from 0 to 1 within each query.
 

@@ -7,20 +7,20 @@ With the B-splines :math:`B_1 \ldots B_p` of a degree over knots :math:`t`, a fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
+from ...records import record
 from .base import MAX_MEMORY, FeatureMap, Matrix, Vector, densified, require_ascending, require_room
 
 _EXTRAPOLATIONS = ("error", "constant", "linear", "continue", "periodic")
 _MOST_DEGREES = 30
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SplineMap(FeatureMap):
     """B-splines of each feature, as of scikit-learn's ``SplineTransformer``.
 
