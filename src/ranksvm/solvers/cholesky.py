@@ -10,6 +10,9 @@ from ..records import record
 
 Vector = NDArray[np.float64]
 
+# What is added to the diagonal for each row, until it serves.
+RIDGES = float(np.finfo(np.float64).eps) * np.array([1.0, 1e2, 1e4])
+
 
 @record
 class ScaledCholesky:
@@ -19,10 +22,13 @@ class ScaledCholesky:
     to_unit: Vector
 
     @classmethod
-    def of(cls, matrix: NDArray[np.floating]) -> ScaledCholesky | None:
+    def of(cls, matrix: NDArray[np.floating], *, nearly: bool = False) -> ScaledCholesky | None:
         """Factorise, in the precision of the matrix, which is overwritten.
 
-        None if it is not positive definite in that precision, or beyond floating point.
+        None if it is not positive definite in that precision, or beyond floating point. What
+        double precision does not suffice for may be factorised `nearly`, with as little added to
+        the diagonal as makes it positive definite: columns that depend on each other, on scales at
+        which a penalty of 1 is lost in rounding, make such a matrix.
         """
         diagonal = np.diag(matrix)
         if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
@@ -30,10 +36,14 @@ class ScaledCholesky:
         to_unit: Vector = 1 / np.sqrt(diagonal)
         matrix *= to_unit
         matrix *= to_unit[:, np.newaxis]
-        try:
-            return cls(np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), to_unit)
-        except np.linalg.LinAlgError:
-            return None
+        ridges = len(matrix) * RIDGES if nearly and matrix.dtype == np.float64 else ()
+        for ridge in (0.0, *ridges):
+            matrix[np.diag_indices_from(matrix)] += ridge
+            try:
+                return cls(np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), to_unit)
+            except np.linalg.LinAlgError:
+                continue
+        return None
 
     def solve(self, right: Vector) -> Vector:
         """Solve for one right-hand side."""

@@ -181,8 +181,8 @@ class NewtonMatrix:
 
     @classmethod
     def of(cls, system: NewtonSystem | None) -> NewtonMatrix | None:
-        """Factorise; None if it is not positive definite in its precision."""
-        factor = None if system is None else ScaledCholesky.of(system.hessian)
+        """Factorise, in double precision nearly; None if it is not positive definite in single."""
+        factor = None if system is None else ScaledCholesky.of(system.hessian, nearly=True)
         if system is None or factor is None:
             return None
         return cls(factor, system.to_coordinates, system.to_weights, system.is_rough)
