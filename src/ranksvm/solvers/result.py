@@ -206,7 +206,7 @@ class Progress:
             self.lower_bound, evaluation.lower_bound if lower_bound is None else lower_bound
         )
         self.latest, best = evaluation, self.best
-        if best is None or not evaluation.value + evaluation.rounding > best.value + best.rounding:
+        if best is None or _is_better(evaluation, best):
             self.best = best = evaluation
         self._trace.append((best.value, self.lower_bound))
         shown = self._better or best
@@ -337,3 +337,11 @@ class Progress:
             status = self._confirmed_status(status, value, dual_gap)
         assert self._confirmed is not None
         return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)
+
+
+def _is_better(point: Point, best: Point) -> bool:
+    """Say whether a point replaces the best: by value, or by slope where rounding hides that."""
+    value, least = point.value + point.rounding, best.value + best.rounding
+    if not value > least:
+        return True
+    return value <= least + best.rounding and point.distance < best.distance
