@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from .examples import EXAMPLES
@@ -35,6 +36,8 @@ class Parser(argparse.ArgumentParser):
     _intermixes = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Each argument is formatted once to see that it can be; the terminal matters to help alone.
+        kwargs.setdefault("formatter_class", partial(argparse.HelpFormatter, width=80))
         super().__init__(*args, **kwargs)
         self.add_argument(
             "--debug",
@@ -54,7 +57,8 @@ class Parser(argparse.ArgumentParser):
             self._intermixes = False
 
     def format_help(self) -> str:
-        """Return the help, with examples at its end."""
+        """Return the help, as wide as the terminal, with examples at its end."""
+        self.formatter_class = argparse.HelpFormatter
         examples = EXAMPLES.get(self.prog, ())
         if not examples:
             return super().format_help()
