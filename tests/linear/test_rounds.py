@@ -12,9 +12,10 @@ from ranksvm.arrays.placement import design_matrix
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.given_hessian import given_hessian
 from ranksvm.linear.grid import solve_grid
+from ranksvm.linear.grid_rounds import in_rounds, train_path
 from ranksvm.linear.hessian import fits_blocks, weight_space_hessian
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.rounds import PATIENCE, Rounds, in_rounds, train, train_path
+from ranksvm.linear.rounds import PATIENCE, Rounds, train
 from ranksvm.linear.training import make_problem as make_ready
 from ranksvm.names import LOSSES, SOLVERS
 from ranksvm.pairs.given import given_preferences

@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..linear.condition_arguments import CONDITIONS, ConditionArguments
 from ..linear.feature_names import FeatureNames
 from ..linear.grid import RankSVMGrid, grid_of, solve_grid
+from ..linear.grid_rounds import in_rounds
 from ..linear.parameters import Parameters
-from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
 from ..linear.training import make_problem, shortfall
 from ..pairs.given import AnyPreferences

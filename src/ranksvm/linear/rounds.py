@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -25,7 +24,6 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, SolverResult, Status
 from ..threads import resolve_threads
-from .grid import CallbackOfC, solve_grid, with_C
 from .known import LastHessian
 from .matrix import Matrix
 from .occurring import FeatureWeights
@@ -122,33 +120,10 @@ def train(
         Its value and gap are those of the round that is kept, its history is that of all.
     """
     first = train_once(X, preferences, parameters, w0=w0, callback=callback)
-    return _after_first(first, X, preferences, parameters, callback=callback, judge=judge)
+    return after_first(first, X, preferences, parameters, callback=callback, judge=judge)
 
 
-def train_path(X: Matrix, preferences: AnyPreferences, of_each: Sequence[Parameters]) -> list[Fit]:
-    """Train several linear rankers for what the solutions for smaller C leave to the next.
-
-    Parameters
-    ----------
-    X, preferences
-        As for `train`.
-    of_each : sequence of Parameters
-        That differ in C, and in whether pairs weigh "ndcg" in rounds after the same first one.
-
-    Returns
-    -------
-    list of Fit
-        What `train` returns for each, up to what their gaps leave open.
-    """
-    problem = make_problem(X, preferences, min(of_each, key=attrgetter("C")))
-    fits, last_hessian = {}, LastHessian()
-    for place, result in solve_grid(problem, of_each):
-        first = problem.fit(result, of_each[place])
-        fits[place] = _after_first(first, X, preferences, of_each[place], last_hessian)
-    return [fits[place] for place in range(len(of_each))]
-
-
-def _after_first(
+def after_first(
     first: Fit,
     X: Matrix,
     preferences: AnyPreferences,
@@ -189,35 +164,3 @@ def next_problem(
     problem = make_problem(X, parameters.gain.by_rank(preferences, scores), parameters)
     objective = replace(problem.objective, last_hessian=last_hessian)
     return replace(problem, objective=objective, choice=problem.choice.when_warm(result))
-
-
-def in_rounds(
-    solutions: Iterator[tuple[int, SolverResult]],
-    X: Matrix,
-    preferences: AnyPreferences,
-    of_each: Sequence[Parameters],
-    callback: CallbackOfC | None = None,
-) -> Iterator[tuple[int, SolverResult]]:
-    """Go on from the solutions of a grid of C (`ranksvm.linear.grid.solve_grid`), in rounds.
-
-    Yields
-    ------
-    place : int
-        Of the parameters solved for.
-    result : SolverResult
-        Of the last round.
-    """
-    last_hessian = LastHessian()
-    for place, result in solutions:
-        parameters = of_each[place]
-        if parameters.pair_weight != "ndcg":
-            yield place, result
-            continue
-        rounds: Rounds[SolverResult] = Rounds(parameters.n_rounds)
-        of_C = None if callback is None else with_C(callback, parameters.C)
-        more = rounds.add(result, result.history) and result.status is not Status.STOPPED
-        while more:
-            problem = next_problem(X, preferences, parameters, result, last_hessian)
-            result = problem.minimize(parameters, result.weights, of_C)
-            more = rounds.add(result, result.history) and result.status is not Status.STOPPED
-        yield place, replace(result, history=rounds.history)

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..linear.conditions import require_truth
+from ..linear.grid_rounds import train_path
 from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
-from ..linear.rounds import train, train_path
+from ..linear.rounds import train
 from ..linear.training import Fit
 from ..models.maps import FeatureMap
 from ..models.maps.joined import side_by_side

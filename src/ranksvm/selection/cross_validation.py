@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linear.grid import solve_grid
+from ..linear.grid_rounds import in_rounds
 from ..linear.in_step import InStep
 from ..linear.parameters import Parameters
-from ..linear.rounds import in_rounds
 from ..linear.scales import advice_on_scales, with_advice
 from ..records import record
 from ..solvers import SolverResult, Status
