@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SAMPLED_ROWS = 1024
+_MOST_FEATURES = 1 << 22  # of rows that are looked at together
 
 
 def fingerprint(
@@ -44,10 +45,9 @@ def fingerprint(
     digest = blake2b(digest_size=8)
     digest.update(labels.tobytes())
     _add_queries(digest, qid, rows)
-    n_features, features_of = _rows_of(X)
-    for row in rows.tolist():
-        indices, values = features_of(row)
-        digest.update(len(indices).to_bytes(8, "little") + indices.tobytes() + values.tobytes())
+    n_features = int(X.n_features if hasattr(X, "n_features") else X.shape[1])
+    for some in np.array_split(rows, max(1, len(rows) * n_features // _MOST_FEATURES)):
+        digest.update(_record(*_nonzero(X, some)))
     return {
         "n_samples": n_samples,
         "n_features": n_features,
@@ -71,25 +71,39 @@ def _count_nonzero(X: Any) -> int:
     return int(np.count_nonzero(stored))
 
 
-def _rows_of(X: Any) -> tuple[int, Any]:
-    """Return the number of features, and a function that gives those of a row."""
+def _record(sizes: NDArray[np.int64], index: NDArray[Any], value: NDArray[Any]) -> bytes:
+    """Return, row by row, how many features are not zero, which they are, and their values.
+
+    Each is a number of 8 bytes.
+    """
+    ends = np.cumsum(2 * sizes + 1)
+    starts = ends - 2 * sizes - 1
+    place = np.arange(len(index)) + np.repeat(starts + 1 - _before(sizes), sizes)
+    words = np.empty(ends[-1] if len(ends) else 0, dtype="<i8")
+    words[starts] = sizes
+    words[place] = index
+    words[place + np.repeat(sizes, sizes)] = value.astype("<f8").view("<i8")
+    return words.tobytes()
+
+
+def _nonzero(
+    X: Any, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Return how many features of some rows are not zero, which, row by row, and their values."""
     if not hasattr(X, "indptr"):
-        dense = np.asarray(X)
+        dense = np.asarray(X)[rows]
+        keep = dense != 0
+        return keep.sum(axis=1), np.flatnonzero(keep) % max(X.shape[1], 1), dense[keep]
+    begin, end = (np.asarray(X.indptr[rows + k], dtype=np.int64) for k in (0, 1))
+    sizes = end - begin
+    row = np.repeat(np.arange(len(rows)), sizes)
+    place = np.arange(len(row)) + np.repeat(begin - _before(sizes), sizes)
+    index, value = X.indices[place], (X.values if hasattr(X, "values") else X.data)[place]
+    keep = np.flatnonzero(value)
+    keep = keep[np.lexsort((index[keep], row[keep]))]
+    return np.bincount(row[keep], minlength=len(rows)), index[keep], value[keep]
 
-        def dense_row(row: int) -> tuple[NDArray[Any], NDArray[Any]]:
-            indices = np.flatnonzero(dense[row])
-            return indices.astype("<i8"), dense[row][indices].astype("<f8")
 
-        return dense.shape[1], dense_row
-
-    stored = X.values if hasattr(X, "values") else X.data
-    n_features = X.n_features if hasattr(X, "n_features") else X.shape[1]
-
-    def sparse_row(row: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        part = slice(int(X.indptr[row]), int(X.indptr[row + 1]))
-        indices, values = X.indices[part], stored[part]
-        keep = np.flatnonzero(values)
-        order = keep[np.argsort(indices[keep], kind="stable")]
-        return indices[order].astype("<i8"), values[order].astype("<f8")
-
-    return int(n_features), sparse_row
+def _before(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    before: NDArray[np.int64] = np.cumsum(sizes) - sizes
+    return before
