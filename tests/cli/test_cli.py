@@ -351,9 +351,10 @@ def test_only_what_is_needed_is_imported(wine, tmp_path):
 def test_small_runs_import_nothing_slow(wine, tmp_path):
     data, model = wine[0] / "data.svm", wine[0] / "model.json"
     slow = {"numpy.ma", "concurrent.futures", "logging", "pathlib", "urllib.parse", "pickletools"}
-    slow |= {"html", "difflib"}
+    slow |= {"html", "difflib", "shutil", "bz2", "lzma", "glob"}
     unused = {"ranksvm.cli.cv", "ranksvm.cli.plot", "ranksvm.files.foreign_models"}
     unused |= {"ranksvm.disk.data", "ranksvm.pairs.explicit", "ranksvm.solvers.proximal_newton"}
+    unused |= {"ranksvm.linear.grid", "ranksvm.pairs.top", "ranksvm.models.maps.splines"}
     for arguments in (["train", data, "m", "--threads", 1], ["predict", model, data]):
         loaded = modules_of(*arguments, cwd=tmp_path)
         assert "ranksvm.files.model" in loaded

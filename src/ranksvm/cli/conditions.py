@@ -62,6 +62,10 @@ def l1_ratio_of(args: argparse.Namespace) -> float:
 
 def conditions_of(args: argparse.Namespace, rows: FileRows, l1_ratio: float) -> Conditions:
     """Return what the options ask of the weights of the features of rows."""
+    if l1_ratio == 0 and all(getattr(args, name) in (None, False, "0") for name in _OPTIONS):
+        from ..linear.conditions import NO_CONDITIONS
+
+        return NO_CONDITIONS
     from ..jobs.conditions import conditions_of_files
     from ..linear.condition_arguments import ConditionArguments
 

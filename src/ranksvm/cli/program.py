@@ -121,7 +121,6 @@ def _train(args: argparse.Namespace) -> None:
     from ..files.replacing import MODEL, check_replaceable
     from ..jobs.rows import bytes_of_pass
     from ..jobs.training import summary, train_on_rows
-    from ..jobs.validation import require_measurable
     from ..progress import IterationTable, WorkNotes
 
     parameters, kernel = parameters_of(args, args.C), kernel_of(args)
@@ -139,6 +138,8 @@ def _train(args: argparse.Namespace) -> None:
     parameters = replace(parameters, conditions=conditions_of(args, rows, l1_ratio))
     validation = None
     if args.validation:
+        from ..jobs.validation import require_measurable
+
         validation = read_others(args, args.validation, rows)
         require_measurable(validation, args.event is not None)
     shown = is_watched(args)

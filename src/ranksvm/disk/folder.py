@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from stat import S_ISREG
@@ -113,7 +112,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[NewFolder]:
             raise
         raise OutputError(f"cannot write {name}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
 
 
 def _put_in_place(temporary: str, target: str) -> None:
@@ -128,7 +127,7 @@ def _put_in_place(temporary: str, target: str) -> None:
     except OSError:
         os.rename(aside, target)
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove(aside)
 
 
 def _sync(folder: str) -> None:
@@ -171,4 +170,10 @@ def _remove_abandoned(parent: str) -> None:
                 continue
             with suppress(OSError), _opened(folder) as descriptor:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    import shutil  # which brings compression with it
+
+    shutil.rmtree(folder, ignore_errors=True)

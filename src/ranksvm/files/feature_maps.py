@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..models.maps import MAPS, FeatureMap, JoinedMap
+from ..models import maps as kinds
+from ..models.maps import FeatureMap
 from .fields import is_finite
 from .quoting import shown
 from .safetensors import Tensor
@@ -45,7 +46,7 @@ def to_json_parts(maps: Sequence[FeatureMap], *, with_arrays: bool = True) -> li
     parts = []
     for one in maps:
         part = {"map": one.name, **one.fields(), **(one.arrays() if with_arrays else {})}
-        if isinstance(one, JoinedMap):
+        if isinstance(one, kinds.JoinedMap):
             branches = [to_json_parts(branch, with_arrays=with_arrays) for branch in one.branches]
             part["branches"] = branches
         parts.append(part)
@@ -70,7 +71,7 @@ def tensors(maps: Sequence[FeatureMap], path: str = "maps") -> dict[str, NDArray
     for k, one in enumerate(maps):
         for key, values in one.arrays().items():
             found[f"{path}.{k}.{key}"] = np.asarray(values, dtype=np.float64)
-        if isinstance(one, JoinedMap):
+        if isinstance(one, kinds.JoinedMap):
             for number, branch in enumerate(one.branches):
                 found |= tensors(branch, f"{path}.{k}.branches.{number}")
     return found
@@ -144,15 +145,17 @@ def _parts(maps: Any, path: str, name: str, place: str) -> list[_Part]:
     if not isinstance(maps, list) or len(maps) > _MOST_MAPS:
         raise DataError(f"{place} must list at most {_MOST_MAPS} maps of features")
     found = []
+    known = kinds.kinds_of_maps() if maps else {}
     for number, fields in enumerate(maps, 1):
         kind = fields.get("map") if isinstance(fields, dict) else None
-        if not isinstance(kind, str) or kind not in MAPS:
+        if not isinstance(kind, str) or kind not in known:
             raise DataError(
-                f'{name}: map {number} must be a "map" of {", ".join(MAPS)}, not {shown(kind)}'
+                f'{name}: map {number} must be a "map" of {", ".join(known)}, not {shown(kind)}'
             )
         called, inner = f"{name}, map {number}, {kind}", f"{path}.{number - 1}"
-        branches = _branches(fields, inner, called) if MAPS[kind] is JoinedMap else []
-        found.append(_Part(called, inner, MAPS[kind], fields, branches))
+        is_joined = known[kind] is kinds.JoinedMap
+        branches = _branches(fields, inner, called) if is_joined else []
+        found.append(_Part(called, inner, known[kind], fields, branches))
     return found
 
 
@@ -181,7 +184,7 @@ def _made(
     place, kind = part.place, part.kind
     given: dict[str, Any] = dict(arrays(part))
     keys = {"map", *kind.FIELDS, *(kind.ARRAYS if in_fields else ())}
-    if kind is JoinedMap:
+    if kind is kinds.JoinedMap:
         keys.add("branches")
         given["branches"] = tuple(
             tuple(_made(one, arrays, in_fields=in_fields) for one in branch)

@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..linear.occurring import Columns, FeatureWeights
+from ..models import maps as kinds
 from ..models.linear import LinearModel
-from ..models.maps import FeatureMap, JoinedMap
+from ..models.maps import FeatureMap
 from . import feature_maps
 from .fields import Features, check_fields, check_names, facts
 from .json_text import to_json, to_json_rows
@@ -61,7 +62,7 @@ def check(model: LinearModel) -> None:
 
 def version_of(model: LinearModel) -> int:
     """Return the first version of the format that holds such a model."""
-    if any(isinstance(part, JoinedMap) for part in model.maps):
+    if any(isinstance(part, kinds.JoinedMap) for part in model.maps):
         return 3
     return 2 if model.maps else 1
 

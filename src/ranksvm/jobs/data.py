@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from glob import glob, has_magic
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -82,8 +81,11 @@ def files_of(paths: Sequence[AnyPath]) -> list[AnyPath]:
     files: list[AnyPath] = []
     for path in paths:
         found: list[Any] = [path]
-        if isinstance(path, str) and has_magic(path) and not os.path.lexists(path):
-            found = sorted(map(type(path), glob(path, recursive=True)))
+        if isinstance(path, str) and not os.path.lexists(path):
+            from glob import glob, has_magic
+
+            if has_magic(path):
+                found = sorted(map(type(path), glob(path, recursive=True)))
             if not found:
                 raise DataError(f"no file has a name such as {path}")
         files += found

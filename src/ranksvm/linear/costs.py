@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..pairs.given import AnyPreferences, GivenPreferences
-from ..pairs.top import TopPreferences
+from ..pairs.preferences import Preferences
 from ..records import record
 from .hessian import OF_BLOCKS
 from .matrix import LARGE, Matrix
@@ -82,7 +82,7 @@ class Costs:
             n_pairs = float(len(preferences.winner))
             sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)
             return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
-        if isinstance(preferences, TopPreferences):
+        if not isinstance(preferences, Preferences):
             n_pairs = preferences.n_looked_at
             is_dense = OF_BLOCKS * X.n_stored > n * X.shape[1]
             sums = TOP_SWEEP * n_pairs, TOP_LAPLACIAN * n_pairs

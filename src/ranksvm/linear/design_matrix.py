@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,16 @@ from ..pairs.losses import PairLoss, SmoothLoss
 from ..pairs.rounding import relative_rounding
 from ..pairs.sweeps import Pairs
 from .hessian import weight_space_hessian
-from .in_step import InStep
 from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_of, one_pass, whole_queries
-from .read_ahead import ReadAhead
-from .shared_products import shared_products
 from .sparse_hessian import SparseRows
 from .stored import SparseArrays, Stored
 from .views import Block, LastProduct, Products, ScaledColumns, TakenRows
+
+if TYPE_CHECKING:
+    from .in_step import InStep
+    from .read_ahead import ReadAhead
 
 Vector = NDArray[np.float64]
 
@@ -209,7 +210,10 @@ or float64
         view = self._seen(self._products)
         view.is_mapped = True
         source = self._products.source
-        view._ahead = None if source is None else ReadAhead(source)
+        if source is not None:
+            from .read_ahead import ReadAhead
+
+            view._ahead = ReadAhead(source)
         return view
 
     def in_step(self, steps: InStep, n_threads: int = 1) -> DesignMatrix:
@@ -219,6 +223,8 @@ or float64
         at once by so many threads (`ranksvm.linear.shared_products`); any other X stays as it is.
         """
         if not self.is_mapped:
+            from .shared_products import shared_products
+
             shared = shared_products(self._products, steps, n_threads)
             return self if shared is self._products else self._seen(shared)
         view = self._seen(self._products)

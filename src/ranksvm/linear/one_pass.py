@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
 from .matrix import Fresh, FullStep, Hessian, Slope
-from .read_ahead import ReadAhead
 from .views import Block, Products
+
+if TYPE_CHECKING:
+    from .read_ahead import ReadAhead
 
 Vector = NDArray[np.float64]
 

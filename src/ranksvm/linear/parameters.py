@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from ..errors import InputError
 from ..names import COUNTINGS, GAINS, LOSSES, NORMALIZATIONS, PAIR_WEIGHTS, SOLVERS
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
-from ..pairs.top import Gains
 from ..records import record
 from ..threads import require_workers
 from .conditions import NO_CONDITIONS, Conditions
 from .feature_names import FeatureNames
+
+if TYPE_CHECKING:
+    from ..pairs.top import Gains
 
 
 @record
@@ -71,6 +73,8 @@ class Parameters:
     @property
     def gain(self) -> Gains:
         """What labels are worth, where pairs weigh gains."""
+        from ..pairs.top import Gains
+
         return Gains(self.gains, int(self.top))
 
     def weigh(self, preferences: AnyPreferences) -> AnyPreferences:

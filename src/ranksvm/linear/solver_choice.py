@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..pairs.given import AnyPreferences
+from ..records import record
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -49,7 +50,7 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": tru
 PLANES = ("bundle", "cutting_planes")
 
 
-@dataclass(frozen=True)
+@record
 class SolverChoice:
     """A solver by its name, and what goes before it.
 

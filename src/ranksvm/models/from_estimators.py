@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import InputError
 from . import Model
 from .kernel import KernelModel
 from .linear import LinearModel
-from .maps import AffineMap
-from .pipelines import folded, pipeline_maps
+
+if TYPE_CHECKING:
+    from .maps import AffineMap
 
 
 @runtime_checkable
@@ -96,6 +97,9 @@ def scaled_model_of(ranker: Any, *, folds: bool = True) -> tuple[Model, AffineMa
     ranker = getattr(ranker, "best_estimator_", ranker)
     if folds or not hasattr(ranker, "steps") or isinstance(model, KernelModel):
         return model, None
+    from .maps import AffineMap
+    from .pipelines import pipeline_maps
+
     maps = pipeline_maps([step for _, step in ranker.steps[:-1]])
     if len(maps) != 1 or not isinstance(maps[0], AffineMap) or model.maps:
         return model, None
@@ -104,6 +108,8 @@ def scaled_model_of(ranker: Any, *, folds: bool = True) -> tuple[Model, AffineMa
 
 
 def _from_pipeline(pipeline: Any) -> LinearModel:
+    from .pipelines import folded, pipeline_maps
+
     *steps, ranker = (step for _, step in pipeline.steps)
     model = model_of(ranker)
     if isinstance(model, KernelModel):

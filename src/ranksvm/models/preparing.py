@@ -10,12 +10,8 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..linear.conditions import Conditions
 from ..names import FEATURES, SCALES
-from .maps.affine import AffineMap
+from . import maps as kinds
 from .maps.base import MAX_MEMORY, FeatureMap
-from .maps.nystroem import NystroemMap
-from .maps.quantiles import QuantileMap
-from .maps.queries import QueryMap
-from .maps.splines import SplineMap
 from .scaling import scale_factors
 
 
@@ -138,7 +134,7 @@ def mapped_rows(
         found = scaled[scale]
     if features is None:
         return found
-    fitted = NystroemMap.fitted if features.kind == "nystroem" else SplineMap.fitted
+    fitted = kinds.NystroemMap.fitted if features.kind == "nystroem" else kinds.SplineMap.fitted
     return found.by(fitted(found.X, features.size), qid, max_memory)
 
 
@@ -147,9 +143,9 @@ def scale_map(
 ) -> FeatureMap:
     """Return the map that brings the features of rows to a scale; see `mapped_rows`."""
     if scale == "quantile":
-        return QuantileMap.fitted(X, max_memory=max_memory)
+        return kinds.QuantileMap.fitted(X, max_memory=max_memory)
     if scale == "query":
         if qid is None:
             raise InputError("scale='query' scales within queries: give qid, or scale='minmax'")
-        return QueryMap(X.shape[1])
-    return AffineMap(np.zeros(X.shape[1]), scale_factors(X, scale, **naming))
+        return kinds.QueryMap(X.shape[1])
+    return kinds.AffineMap(np.zeros(X.shape[1]), scale_factors(X, scale, **naming))

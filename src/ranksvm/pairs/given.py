@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,9 @@ from ..records import record
 from .columns import is_masked, real_numbers
 from .preferences import Preferences
 from .queries import QueryGroups
-from .top import TopPreferences
+
+if TYPE_CHECKING:
+    from .top import TopPreferences
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.uint32]
@@ -151,7 +153,7 @@ class GivenPreferences:
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-AnyPreferences: TypeAlias = Preferences | GivenPreferences | TopPreferences
+AnyPreferences: TypeAlias = "Preferences | GivenPreferences | TopPreferences"
 
 
 def numbered(pair: int) -> str:
