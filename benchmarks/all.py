@@ -45,6 +45,7 @@ COMMANDS = (
     "web_like --rows 723421 --queries 6000 --repeats 1",
     "hinge --repeats 1 --limit 5 --rows-large 128000",
     "survival --rows 1000 10000 --limit 10",
+    "raw_features --rows 50000",
     "grid --rows 5000 --repeats 1",
     "cross_validation --repeats 1",
     "kernel --rows 500 2000 --iterations 20 --repeats 1",
