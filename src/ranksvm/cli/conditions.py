@@ -62,7 +62,8 @@ def l1_ratio_of(args: argparse.Namespace) -> float:
 
 def conditions_of(args: argparse.Namespace, rows: FileRows, l1_ratio: float) -> Conditions:
     """Return what the options ask of the weights of the features of rows."""
-    if l1_ratio == 0 and all(getattr(args, name) in (None, False, "0") for name in _OPTIONS):
+    files = args.bounds, args.prior, args.penalty_weights
+    if not args.positive and l1_ratio == 0 and all(file is None for file in files):
         from ..linear.conditions import NO_CONDITIONS
 
         return NO_CONDITIONS
@@ -70,7 +71,7 @@ def conditions_of(args: argparse.Namespace, rows: FileRows, l1_ratio: float) -> 
     from ..linear.condition_arguments import ConditionArguments
 
     given = ConditionArguments(positive=args.positive, l1_ratio=l1_ratio)
-    return conditions_of_files(rows, given, args.bounds, args.prior, args.penalty_weights)
+    return conditions_of_files(rows, given, *files)
 
 
 def require_no_conditions(args: argparse.Namespace) -> None:

@@ -20,13 +20,13 @@ from .hessian import weight_space_hessian
 from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_of, one_pass, whole_queries
+from .read_ahead import ReadAhead
 from .sparse_hessian import SparseRows
 from .stored import SparseArrays, Stored
 from .views import Block, LastProduct, Products, ScaledColumns, TakenRows
 
 if TYPE_CHECKING:
     from .in_step import InStep
-    from .read_ahead import ReadAhead
 
 Vector = NDArray[np.float64]
 
@@ -207,13 +207,9 @@ or float64
     def mapped(self) -> DesignMatrix:
         """View X, as it is stored, as what is mapped from disk."""
         assert isinstance(self._products, Stored)
-        view = self._seen(self._products)
+        source, view = self._products.source, self._seen(self._products)
         view.is_mapped = True
-        source = self._products.source
-        if source is not None:
-            from .read_ahead import ReadAhead
-
-            view._ahead = ReadAhead(source)
+        view._ahead = None if source is None else ReadAhead(source)
         return view
 
     def in_step(self, steps: InStep, n_threads: int = 1) -> DesignMatrix:
