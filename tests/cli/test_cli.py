@@ -322,6 +322,13 @@ def test_help_and_version():
     assert "usage: ranksvm" in ranksvm().stdout
 
 
+@pytest.mark.parametrize("columns", [50, 80, 132])
+def test_help_is_as_wide_as_the_terminal(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    usage = ranksvm("train", "--help").stdout.splitlines()[0]
+    assert columns - 20 < len(usage) < columns
+
+
 def modules_of(*arguments, cwd):
     code = (
         "import sys; from ranksvm.cli import main; sys.argv[0] = 'ranksvm'\n"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -24,6 +26,7 @@ _ELSEWHERE = {
     "-w": "it is --solver",
     "-p": "the loss is --loss hinge or --loss squared_hinge",
 }
+_NARROW = 80  # where there is no terminal
 _NO_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
@@ -36,9 +39,9 @@ class Parser(argparse.ArgumentParser):
     _intermixes = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # Each argument is formatted once to see that it can be; the terminal matters to help alone.
-        kwargs.setdefault("formatter_class", partial(argparse.HelpFormatter, width=80))
-        super().__init__(*args, **kwargs)
+        # Each argument is formatted once to see that it can be, which would ask for the width, too.
+        formatter = partial(argparse.HelpFormatter, width=_terminal_width() - 2)
+        super().__init__(*args, **{"formatter_class": formatter, **kwargs})
         self.add_argument(
             "--debug",
             action="store_true",
@@ -57,8 +60,7 @@ class Parser(argparse.ArgumentParser):
             self._intermixes = False
 
     def format_help(self) -> str:
-        """Return the help, as wide as the terminal, with examples at its end."""
-        self.formatter_class = argparse.HelpFormatter
+        """Return the help, with examples at its end."""
         examples = EXAMPLES.get(self.prog, ())
         if not examples:
             return super().format_help()
@@ -79,6 +81,18 @@ class Parser(argparse.ArgumentParser):
         elif option.startswith("-"):
             hint = _nearest(option, self._option_string_actions)
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+
+def _terminal_width() -> int:
+    """Return what `shutil.get_terminal_size` does, which would bring compression with it."""
+    try:
+        return int(os.environ["COLUMNS"]) or _NARROW
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _NARROW
+    except (AttributeError, ValueError, OSError):
+        return _NARROW
 
 
 def _nearest(word: str, choices: Iterable[str]) -> str:
