@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..pairs.given import AnyPreferences
-from ..records import record
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -50,7 +49,7 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": tru
 PLANES = ("bundle", "cutting_planes")
 
 
-@record
+@dataclass(frozen=True)
 class SolverChoice:
     """A solver by its name, and what goes before it.
 
