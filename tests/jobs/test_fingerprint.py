@@ -1,5 +1,7 @@
 """Fingerprints of training data: the same for the same data, another for other data."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from ranksvm import dump_svmlight, load_model, save_model
 from ranksvm.files.svmlight import read_svmlight
-from ranksvm.jobs.fingerprint import SAMPLED_ROWS, fingerprint
+from ranksvm.jobs.fingerprint import SAMPLED_ROWS, _nonzero, fingerprint
 from ranksvm.models import LinearModel
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300])
@@ -39,6 +41,23 @@ def test_files_have_the_fingerprint_of_their_content(tmp_path):
     dump_svmlight(tmp_path / "d", X, y, qid)
     rows = read_svmlight(tmp_path / "d")
     assert fingerprint(rows.features, rows.labels, rows.qid) == fingerprint(X, y, qid)
+
+
+@pytest.mark.parametrize("most", [1, 7, 1 << 22])
+def test_rows_are_looked_at_in_any_pieces(most, monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2, (30, 5)).astype(float)
+    expected = fingerprint(X, np.zeros(30))
+    monkeypatch.setattr("ranksvm.jobs.fingerprint._MOST_VALUES", most)
+    assert fingerprint(X, np.zeros(30)) == expected
+    assert fingerprint(csr_matrix(X), np.zeros(30)) == expected
+
+
+def test_pieces_are_of_what_is_stored():
+    indices = np.linspace(0, 2**31 - 2, 2000).astype(np.int64)
+    X = csr_matrix((np.ones(2000), indices, np.arange(2001)), shape=(2000, 2**31))
+    with patch("ranksvm.jobs.fingerprint._nonzero", wraps=_nonzero) as looked_at:
+        fingerprint(X, np.zeros(2000))
+    assert looked_at.call_count == 1
 
 
 def test_known_value():

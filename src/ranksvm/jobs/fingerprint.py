@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SAMPLED_ROWS = 1024
-_MOST_FEATURES = 1 << 22  # of rows that are looked at together
+_MOST_VALUES = 1 << 22  # of rows that are looked at together
 
 
 def fingerprint(
@@ -46,7 +46,7 @@ def fingerprint(
     digest.update(labels.tobytes())
     _add_queries(digest, qid, rows)
     n_features = int(X.n_features if hasattr(X, "n_features") else X.shape[1])
-    for some in np.array_split(rows, max(1, len(rows) * n_features // _MOST_FEATURES)):
+    for some in np.array_split(rows, 1 + _n_stored(X, rows) // _MOST_VALUES):
         digest.update(_record(*_nonzero(X, some)))
     return {
         "n_samples": n_samples,
@@ -69,6 +69,12 @@ def _add_queries(digest: Any, qid: ArrayLike | None, rows: NDArray[np.int64]) ->
 def _count_nonzero(X: Any) -> int:
     stored = X.values if hasattr(X, "values") else X.data if hasattr(X, "indptr") else X
     return int(np.count_nonzero(stored))
+
+
+def _n_stored(X: Any, rows: NDArray[np.int64]) -> int:
+    if not hasattr(X, "indptr"):
+        return int(len(rows) * X.shape[1])
+    return int((X.indptr[rows + 1] - X.indptr[rows]).sum())
 
 
 def _record(sizes: NDArray[np.int64], index: NDArray[Any], value: NDArray[Any]) -> bytes:
