@@ -58,7 +58,7 @@ void SparseHessian::Reader::prefetch(std::uint32_t position) const {
 SparseHessian::SparseHessian(std::shared_ptr<const Sweep> sweep,
                              std::unique_ptr<const SparseMatrix> Z, std::int64_t n_columns,
                              std::int64_t first_column, std::size_t width, double* result,
-                             std::int64_t stride)
+                             std::int64_t stride, std::int64_t every)
     : sweep_(std::move(sweep)),
       Z_(std::move(Z)),
       n_columns_(n_columns),
@@ -66,6 +66,7 @@ SparseHessian::SparseHessian(std::shared_ptr<const Sweep> sweep,
       width_(width),
       result_(result + first_column),
       stride_(stride),
+      every_(every),
       sums_(sweep_->pairs().scale().gap, width),
       own_(*this),
       moving_(*this),
@@ -75,7 +76,7 @@ bool SparseHessian::advance(std::int64_t n_documents) {
   const auto& pairs = sweep_->pairs();
   const auto stop = position_ + std::min(n_documents, pairs.n_documents() - position_);
   while (position_ < stop) {
-    while (position_ == end_) begin_query();
+    while (position_ == end_ && position_ < stop) begin_query();
     for (; position_ < std::min(stop, end_); ++position_)
       if (sweep_->half_degree(position_) > 0)
         add_document(static_cast<std::uint32_t>(position_ - begin_));
@@ -87,6 +88,10 @@ void SparseHessian::begin_query() {
   const auto& pairs = sweep_->pairs();
   begin_ = end_;
   end_ = pairs.query_start(++query_ + 1);
+  if (query_ % every_ != 0) {
+    position_ = end_;
+    return;
+  }
   if (sweep_->is_sorted(query_)) {
     sums_ = sweep_->row_sums<double>(query_, static_cast<std::int64_t>(width_));
     entered_ = left_ = 0;

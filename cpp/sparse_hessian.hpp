@@ -33,14 +33,15 @@ class SparseMatrix {
   virtual void prefetch_row(std::int64_t /*row*/) const {}
 };
 
-// Some columns of Z' N Z. Every element is added up in the same order, whatever these are.
+// Some columns of Z' N Z, of one in `every` so many queries. Every element is added up in the same
+// order, whatever the columns are.
 class SparseHessian {
  public:
   // Adds to a matrix of n_columns rows that are `stride` apart, in the columns first_column,
   // ..., first_column + width - 1; there need not be as many in Z.
   SparseHessian(std::shared_ptr<const Sweep> sweep, std::unique_ptr<const SparseMatrix> Z,
                 std::int64_t n_columns, std::int64_t first_column, std::size_t width,
-                double* result, std::int64_t stride);
+                double* result, std::int64_t stride, std::int64_t every = 1);
 
   SparseHessian(const SparseHessian&) = delete;
   SparseHessian& operator=(const SparseHessian&) = delete;
@@ -90,6 +91,7 @@ class SparseHessian {
   std::size_t width_;
   double* result_;
   std::int64_t stride_;
+  std::int64_t every_;
 
   std::int64_t query_ = -1, begin_ = 0, position_ = 0, end_ = 0;
   RowBuffer rows_;                        // of a query that is not in order

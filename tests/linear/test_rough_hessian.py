@@ -1,14 +1,17 @@
-"""Hessians of a sample of blocks of queries: what they are, and when and for which steps."""
+"""Hessians of a sample of the queries: what they are, and when and for which steps."""
 
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from cases import make_pairs
 from ranksvm import RankSVM
-from ranksvm.linear import design_matrix, one_pass
+from ranksvm.linear import design_matrix, one_pass, rough_hessian
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.evaluation import AtWeights
+from ranksvm.linear.objective import LinearObjective
 from ranksvm.pairs.losses import SmoothedHinge, SquaredHinge
 from ranksvm.pairs.queries import QueryGroups
 
@@ -200,3 +203,96 @@ def test_a_rough_hessian_that_leads_nowhere_is_followed_by_an_exact_one(monkeypa
         model = RankSVM(solver="newton", tol=1e-8).fit(X, y, qid)
     assert model.status_ == "converged"
     assert model.objective_ == pytest.approx(expected, rel=2e-8)
+
+
+small_samples = patch.multiple(rough_hessian, RAREST=EVERY, LEAST_QUERIES=1, ROWS_OF_FEATURE=1)
+
+
+def sparse_problem(n=4800, d=20, *, shuffled=False):
+    """One value in every tenth row of each feature, in queries of 10 rows."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(1, 2, (n, d)) * (rng.random((n, d)) < 0.1)
+    utility = X.sum(axis=1) + 0.5 * rng.normal(size=n)
+    y = np.digitize(utility, np.quantile(utility, [0.5, 0.8])).astype(float)
+    qid = np.arange(n) // 10
+    return X, y, rng.permutation(qid) if shuffled else qid, rng
+
+
+def rough(Loss, X, y, qid, n_threads=1, **weights):
+    """Return where a loss is evaluated, its pairs, and the Hessian of a sample of sparse rows."""
+    pairs = make_pairs(y, QueryGroups.from_qid(qid, len(y)), **weights)
+    scores = 0.1 * X.sum(axis=1)
+    view, loss = DesignMatrix.from_array(csr_array(X)), Loss(pairs).evaluate(scores)
+    _, scale = view.standardization()
+    with small_samples:
+        return scores, pairs, view.rough_hessian(loss, scale, n_threads)
+
+
+@every_loss
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_of_sparse_rows_it_is_that_of_one_in_so_many_queries(Loss, shuffled):
+    X, y, qid, rng = sparse_problem(shuffled=shuffled)
+    query_weight = rng.integers(1, 4, qid.max() + 1).astype(float)
+    scores, pairs, found = rough(Loss, X, y, qid, query_weight=query_weight)
+    is_sampled = qid % EVERY == 0
+    groups = QueryGroups.from_qid(qid[is_sampled], is_sampled.sum())
+    of_sample = make_pairs(y[is_sampled], groups, query_weight=query_weight[::EVERY].copy())
+    Z = X[is_sampled] / X.std(axis=0)
+    hessian = Z.T @ Loss(of_sample).evaluate(scores[is_sampled]).hessian_product(Z)
+    hessian *= pairs.n_pairs / of_sample.n_pairs
+    np.testing.assert_allclose(found, hessian, 1e-9, 1e-9 * np.abs(hessian).max())
+    again = rough(Loss, X, y, qid, 3, query_weight=query_weight)[2]
+    np.testing.assert_array_equal(found, again)
+
+
+def test_of_sparse_rows_it_is_left_where_a_sample_does_not_stand_for_all():
+    X, y, qid, _ = sparse_problem()
+    assert rough(SquaredHinge, X, y, qid)[2] is not None
+    rare = X.copy()
+    rare[:, 3] = qid == 1
+    assert rough(SquaredHinge, rare, y, qid)[2] is None
+    assert rough(SquaredHinge, X, np.where(qid % EVERY == 0, 1.0, y), qid)[2] is None
+    assert rough(SquaredHinge, X, y, np.where(qid < 400, 0, qid - 399))[2] is None  # a long one
+    assert rough(SquaredHinge, np.ones((4800, 20)), y, qid)[2] is None  # no sparse rows
+
+
+def test_of_sparse_rows_what_is_large_takes_all_queries(monkeypatch):
+    monkeypatch.setattr(design_matrix, "LARGE", 1)
+    X, y, qid, _ = sparse_problem()
+    assert rough(SquaredHinge, X, y, qid)[2] is None
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_the_first_steps_on_sparse_rows_are_rough_and_the_optimum_is_the_same(loss, monkeypatch):
+    X, y, qid, _ = sparse_problem(20_000, 64)
+    X, found = csr_array(X), []
+    newton_system = AtWeights.newton_system
+
+    def noted(*args, **options):
+        system = newton_system(*args, **options)
+        found.append(system.is_rough)
+        return system
+
+    monkeypatch.setattr(AtWeights, "newton_system", noted)
+    with patch.object(rough_hessian, "RAREST", 1):
+        model = RankSVM(loss=loss, solver="newton", tol=1e-8).fit(X, y, qid)
+    assert not any(found)
+    found.clear()
+    of_sample = RankSVM(loss=loss, solver="newton", tol=1e-8).fit(X, y, qid)
+    assert found[:2] == [True, True]
+    assert not any(found[2:])
+    assert of_sample.status_ == "converged"
+    assert of_sample.objective_ == pytest.approx(model.objective_, rel=2e-8)
+    np.testing.assert_allclose(of_sample.coef_, model.coef_, atol=1e-3)
+
+
+def test_a_step_on_sparse_rows_that_promises_little_is_by_all_queries():
+    X, _, qid, rng = sparse_problem(20_000, 64)
+    y = rng.integers(0, 3, len(X)).astype(float)  # nothing to learn
+    pairs = make_pairs(y, QueryGroups.from_qid(qid, len(y)))
+    objective = LinearObjective(DesignMatrix.from_array(csr_array(X)), SquaredHinge(pairs), 1.0)
+    at_zero = objective.evaluate(np.zeros(64))
+    elsewhere = objective.evaluate(np.full(64, 0.1))
+    assert not at_zero.newton_system(np.float32, roughly=True).is_rough
+    assert elsewhere.newton_system(np.float32, roughly=True).is_rough
+    assert not elsewhere.newton_system(np.float32).is_rough

@@ -125,6 +125,28 @@ def test_like_blocks_on_any_number_of_threads(mixture, d, share):
         )
 
 
+@given(mixture=mixtures(), every=st.integers(1, 4))
+def test_one_in_so_many_queries(mixture, every):
+    here, rng = mixture
+    dense = sparse_numbers(rng, len(here.gradient), 9)
+    X = stored(dense, rng)
+    chosen = np.arange(here.groups.n_queries) % every == 0
+    is_chosen = here.groups.per_row(chosen)[:, np.newaxis]
+    sweep, pairs = hessian.core_sweep(here)
+    levels = int(pairs.n_levels.max(initial=1))
+
+    def found(X, every):
+        return sparse_hessian.sparse_product(
+            X.sparse_rows(), X.n_stored, here, levels, sweep, 2, every
+        )
+
+    with patch.object(sparse_hessian, "STEP", 1):
+        some = found(X, every)
+    # Queries of rows without values add nothing.
+    others = found(stored(dense * is_chosen, rng), 1)
+    np.testing.assert_allclose(some, others, rtol=1e-12, atol=1e-12 * (1 + np.abs(others).max()))
+
+
 def test_offsets_are_taken_off():
     rng = np.random.default_rng(0)
     n, d = 100, 6
@@ -184,3 +206,5 @@ def test_arrays_that_do_not_fit_are_refused():
         start(result=np.zeros((5, 4)))
     with pytest.raises(ValueError, match="fit the matrix"):
         start(scale=np.ones(4))
+    with pytest.raises(ValueError, match="every must be positive"):
+        csr.core.hessian(here.sweep, None, csr.scale, None, 0, 8, np.zeros((5, 8)), every=0)

@@ -170,6 +170,9 @@ class ArrayMatrix:
         shift, scale = shift / self._factors, scale * self._factors
         return weight_space_hessian(self._rows, loss, shift, scale, dtype)
 
+    def rough_hessian(self, loss: SmoothEvaluation, scale: Vector, n_threads: int = 1) -> None:
+        """Return None: all queries are summed at once."""
+
     def full_step(
         self,
         loss: PairLoss,

@@ -128,6 +128,9 @@ class ClusterMatrix:
         assert isinstance(sweep, ClusterSweep)
         return loss.curvature * sweep.hessian(Precision(scale, dtype))
 
+    def rough_hessian(self, loss: SmoothEvaluation, scale: Vector, n_threads: int = 1) -> None:
+        """Return None: a round takes about as long for some of the queries."""
+
     def full_step(
         self,
         loss: PairLoss,

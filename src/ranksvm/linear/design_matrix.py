@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
-from ..errors import InputError
 from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
 from ..pairs.host import host_pairs
@@ -21,6 +19,7 @@ from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
 from .one_pass import Precision, one_of, one_pass, whole_queries
 from .read_ahead import ReadAhead
+from .rough_hessian import rough_hessian
 from .sparse_hessian import SparseRows
 from .stored import SparseArrays, Stored
 from .views import Block, LastProduct, Products, ScaledColumns, TakenRows
@@ -94,10 +93,7 @@ or float64
             If indices point beyond the arrays, or columns.
         """
         if isinstance(X, np.ndarray):
-            kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
-            if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
-                raise TypeError("X must be a C-contiguous matrix of float32 or float64")
-            return cls(Stored(kind(X), X.shape, source=X), X.shape, X.size)
+            return cls(Stored.from_dense(X), X.shape, X.size)
         if getattr(X, "format", None) == "csr":
             return cls.from_csr(X.indptr, X.indices, X.data, X.shape[1], spare)
         raise TypeError(f"X must be a NumPy array or a SciPy CSR matrix, not {type(X).__name__}")
@@ -112,24 +108,10 @@ or float64
         spare: float = IN_TRAINING,
     ) -> DesignMatrix:
         """View the three arrays of a CSR matrix; index arrays are of int32 or int64 each."""
-        kinds = {
-            ("f4", "i4"): _core.CsrMatrix32,
-            ("f8", "i4"): _core.CsrMatrix64,
-            ("f4", "i8"): _core.CsrMatrix32Long,
-            ("f8", "i8"): _core.CsrMatrix64Long,
-        }
         indptr, indices, columns = occurring(indptr, indices, n_features, spare)
-        indptr = indptr.astype(np.int64, copy=False)
-        kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
-        if kind is None:
-            raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
-        try:
-            core = kind(indptr, indices, values, len(columns))
-        except ValueError as error:
-            raise InputError(f"X is no CSR matrix: {error}") from None
-        shape = (len(indptr) - 1, len(columns))
-        stored = Stored(core, shape, source=SparseArrays(indptr, indices, values))
-        return cls(stored, shape, int(indptr[-1]), columns)
+        arrays = SparseArrays(indptr.astype(np.int64, copy=False), indices, values)
+        stored = Stored.from_csr(arrays, len(columns))
+        return cls(stored, stored.shape, int(indptr[-1]), columns)
 
     @property
     def rounding_of_sums(self) -> float:
@@ -336,6 +318,17 @@ or float64
         """
         self._begin_pass()
         return weight_space_hessian(self, loss, shift, scale, dtype, n_threads)
+
+    def rough_hessian(
+        self, loss: SmoothEvaluation, scale: Vector, n_threads: int = 1
+    ) -> NDArray[np.float64] | None:
+        """Compute about the same, by a part of the queries; None where that would not serve.
+
+        More steps are more passes, which are dear where X is large.
+        """
+        if self.n_stored >= LARGE or not isinstance(loss.pairs, CorePairs):
+            return None
+        return rough_hessian(self, loss, scale, n_threads)
 
     def full_step(
         self,

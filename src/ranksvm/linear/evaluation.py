@@ -36,6 +36,7 @@ from .dual_curve import Dual
 from .known import LastHessian
 from .matrix import Fresh, Hessian, Matrix, Rounded, Slope
 from .penalties import SQUARED_NORM, Penalty
+from .rough_hessian import MUCH, promised
 from .row_space import RowSpace
 
 Vector = NDArray[np.float64]
@@ -345,14 +346,31 @@ class AtWeights:
         known = self.known_hessian
         return known if known is not None and known.dtype in (dtype, np.float64) else None
 
-    def newton_system(self, dtype: type[np.floating] = np.float64) -> NewtonSystem:
+    def newton_system(
+        self, dtype: type[np.floating] = np.float64, *, roughly: bool = False
+    ) -> NewtonSystem:
         """Form the equations of Newton steps, for standardised features or in row space."""
         rows, known = self.objective.rows, self._known(dtype)
         if rows is not None:
             loss = self._smooth_loss
             return self._scaled_system(*rows.scaled_hessian(loss, self.objective.c, dtype))
+        rough = self._rough_system() if roughly and known is None else None
+        if rough is not None:
+            return rough
         is_rough = known is not None and known.is_rough
         return self._scaled_system(*self.scaled_hessian(dtype))._replace(is_rough=is_rough)
+
+    def _rough_system(self) -> NewtonSystem | None:
+        objective = self.objective
+        _, scale = objective.X.standardization(objective.n_threads)
+        hessian = objective.X.rough_hessian(self._smooth_loss, scale, objective.n_threads)
+        if hessian is None:
+            return None
+        slope = scale * self._of_loss.values
+        if not self.weights.any() and promised(hessian, slope) < MUCH * self.loss.value:
+            return None
+        hessian *= objective.c
+        return self._scaled_system(*self._with_penalty(hessian, scale))._replace(is_rough=True)
 
     def last_system(self) -> NewtonSystem | None:
         """Return the same by the Hessian of the loss that was formed last; None if none is kept."""

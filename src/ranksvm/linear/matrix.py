@@ -195,6 +195,11 @@ class Matrix(Protocol):
         `dtype` is the precision of the products, numpy.float32 or numpy.float64.
         """
 
+    def rough_hessian(
+        self, loss: SmoothEvaluation, scale: Vector, n_threads: int = 1
+    ) -> NDArray[np.float64] | None:
+        """Compute about the same, by a part of the queries; None where that would not serve."""
+
     def full_step(
         self,
         loss: PairLoss,

@@ -10,11 +10,9 @@ is in the cache, is read once for all that is asked for at the end of the step:
 Blocks depend on the shape alone and are added up in an order that does, so that the result is the
 same for every number of threads.
 
-Far from the optimum, every eighth block or so tells roughly what the Hessian of all is. These come
-first; and the other blocks are added, too, where that does not serve. Features that have heavy
-tails, or occur rarely, are seen by their squares, which are not what they are in all rows. And
-where a step from zero promises little, pairs stay active, so that an exact Hessian leads to the
-optimum at once.
+Far from the optimum, every eighth block or so tells roughly what the Hessian of all is
+(`ranksvm.linear.rough_hessian`). These come first; and the other blocks are added, too, where that
+does not serve.
 """
 
 from __future__ import annotations
@@ -34,11 +32,11 @@ from ..pairs.losses import SmoothLoss
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
 from ..records import record
-from ..solvers.cholesky import ScaledCholesky
 from ..threads import in_order
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
 from .matrix import Fresh, FullStep, Hessian, Slope
+from .rough_hessian import MUCH, promised, stands_for_all
 from .views import Block, Products
 
 if TYPE_CHECKING:
@@ -51,9 +49,6 @@ SINGLE = 4  # bytes of a number in single precision
 LONGEST = 4  # in blocks, of a query that is gone through as one
 # A sample is one of so many blocks at most, of so many at least, and has rows for each feature.
 RAREST, LEAST_BLOCKS, ROWS_OF_FEATURE = 8, 8, 100
-EVEN = 2.0  # the factor within which its squares are those of all rows
-MUCH = 0.2  # of the loss at zero, that a step promises to take away
-RIDGE = 1e-3  # of the diagonal
 
 
 class Precision(NamedTuple):
@@ -210,19 +205,15 @@ class _Sums:
         """Whether the blocks in the product stand for all: their columns have about variance 1."""
         if self._precision is None or not self._weight > 0:
             return False
-        square = self._squares / self._n_rows
-        may_be_constant = self._precision.scale == 1.0
-        return bool(np.all((square <= EVEN) & ((EVEN * square >= 1.0) | may_be_constant)))
+        return stands_for_all(self._squares / self._n_rows, self._precision.scale)
 
     @property
     def promise(self) -> float:
         """What a Newton step on the blocks so far promises, as a part of their loss."""
         if self._precision is None:
             return 0.0
-        hessian = self._symmetric
-        hessian[np.diag_indices_from(hessian)] += RIDGE * np.diag(hessian).mean()
-        factor, slope = ScaledCholesky.of(hessian), self._precision.scale * self._gradient
-        return 0.0 if factor is None else 0.5 * float(slope @ factor.solve(slope)) / self._value
+        slope = self._precision.scale * self._gradient
+        return promised(self._symmetric, slope) / self._value
 
     @property
     def _symmetric(self) -> NDArray[np.float64]:

@@ -73,8 +73,12 @@ def sparse_product(
     n_levels: int,
     sweep: _core.Sweep,
     n_threads: int,
+    every: int = 1,
 ) -> Vector:
-    """Return ``Z' N Z`` for the sweep of a loss, of at most so many labels, and Z as stored."""
+    """Return ``Z' N Z`` for the sweep of a loss, of at most so many labels, and Z as stored.
+
+    That is of one in `every` so many queries.
+    """
     d = len(Z.scale)
     stride = -(-d // LANES) * LANES
     product = np.zeros((d, stride))
@@ -83,7 +87,7 @@ def sparse_product(
     with in_order(n_threads) as ordered:
         for first, last in ranges(0, stride, n_threads * width):
             walks = [
-                Z.core.hessian(sweep, Z.offset, Z.scale, Z.rows, *columns, product)
+                Z.core.hessian(sweep, Z.offset, Z.scale, Z.rows, *columns, product, every)
                 for columns in ranges(first, last, width)
             ]
             while any(list(ordered(lambda walk: walk.advance(n_at_once), walks))):

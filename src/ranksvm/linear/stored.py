@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import InputError
 from .matrix import Rounded
 from .offsets import column_offsets, sampled_rows
 from .sparse_hessian import CoreCsr, SparseRows
@@ -53,6 +54,33 @@ class Stored:
         self.rows_in_a_sum: int = core.rows_in_a_sum
         self._rounded: _core.RoundedRows | None = None
         self._rounding = Lock()
+
+    @classmethod
+    def from_dense(cls, X: NDArray[Any]) -> Stored:
+        """View a dense matrix; a TypeError if it is of another kind than the core takes."""
+        kind = {"f4": _core.DenseMatrix32, "f8": _core.DenseMatrix64}.get(X.dtype.str[1:])
+        if kind is None or X.ndim != 2 or not X.flags.c_contiguous:
+            raise TypeError("X must be a C-contiguous matrix of float32 or float64")
+        return cls(kind(X), X.shape, source=X)
+
+    @classmethod
+    def from_csr(cls, arrays: SparseArrays, n_columns: int) -> Stored:
+        """View sparse rows; an InputError if indices point beyond the arrays, or columns."""
+        kinds = {
+            ("f4", "i4"): _core.CsrMatrix32,
+            ("f8", "i4"): _core.CsrMatrix64,
+            ("f4", "i8"): _core.CsrMatrix32Long,
+            ("f8", "i8"): _core.CsrMatrix64Long,
+        }
+        indptr, indices, values = arrays
+        kind = kinds.get((values.dtype.str[1:], indices.dtype.str[1:]))
+        if kind is None:
+            raise TypeError(f"CSR values must be float32 or float64, not {values.dtype}")
+        try:
+            core = kind(indptr, indices, values, n_columns)
+        except ValueError as error:
+            raise InputError(f"X is no CSR matrix: {error}") from None
+        return cls(core, (len(indptr) - 1, n_columns), source=arrays)
 
     def dot(self, w: Vector, n_threads: int) -> Vector:
         """Return ``X @ w``."""

@@ -105,7 +105,8 @@ class _Newton:
                     return refined, foreseen, False
         is_exact = self._matrix is None
         if is_exact:
-            self._matrix = NewtonMatrix.of(refined.newton_system(self._dtype))
+            system = refined.newton_system(self._dtype, roughly=self._n_rough > 0)
+            self._matrix = NewtonMatrix.of(system)
             self._progress.n_products += 1
         step = None if self._matrix is None else self._matrix.step(refined.gradient)
         return refined, step, is_exact
@@ -161,7 +162,7 @@ class _Newton:
         self, before: Evaluation, is_exact: bool
     ) -> tuple[Evaluation, Status | None]:
         """Let the Hessian be formed, or more precisely; then for a narrower smoothing, or stall."""
-        self._matrix, was_known = None, self._matrix is not None
+        self._matrix, was_known, self._n_rough = None, self._matrix is not None, 0
         if is_exact and self._dtype is np.float64:
             narrower = self._continuation.beyond(before)
             return (before, Status.STALLED) if narrower is None else (narrower, None)

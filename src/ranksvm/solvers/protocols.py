@@ -196,8 +196,11 @@ class Evaluation(Point, Protocol):
     def rounded(self) -> Evaluation:
         """Return this with images and Hessian products that are quicker, and hardly less exact."""
 
-    def newton_system(self, dtype: type[np.floating]) -> NewtonSystem:
-        """Return the equations of Newton steps; `dtype` is precise enough."""
+    def newton_system(self, dtype: type[np.floating], *, roughly: bool = False) -> NewtonSystem:
+        """Return the equations of Newton steps; `dtype` is precise enough.
+
+        The Hessian may be known but `roughly`.
+        """
 
     def last_system(self) -> NewtonSystem | None:
         """Return the same by a Hessian that was formed for a problem nearby; None if none is."""
