@@ -13,7 +13,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, Progress
-from ranksvm.solvers.patience import AT_MOST, FEWEST, FREE, Patience
+from ranksvm.solvers.patience import AT_MOST, FEWEST, FREE, NOTHING, SOON, Patience
 
 WORK = 100.0
 
@@ -37,8 +37,15 @@ def goes_on(*args, work=WORK, **kwargs):
 def test_some_work_is_free():
     assert goes_on(int(FREE * WORK) + 1, 1.0, 0.0)
     assert not goes_on(int(FREE * WORK) + 2, 1.0, 0.0)
-    assert goes_on(FEWEST + 1, 1.0, 0.0, work=0.0)
-    assert not goes_on(FEWEST + 2, 1.0, 0.0, work=0.0)
+    assert goes_on(FEWEST + 1, 0.9, 0.0, work=0.0)
+    assert not goes_on(FEWEST + 2, 0.9, 0.0, work=0.0)
+
+
+def test_work_that_leads_to_no_bound_ends_sooner_where_the_other_takes_little():
+    assert goes_on(SOON, 1.0, 0.0, work=1.0)
+    assert not goes_on(SOON + 1, 1.0, 0.0, work=1.0)
+    assert goes_on(SOON + 1, NOTHING, 0.0, work=1.0)
+    assert goes_on(SOON + 1, 1.0, 0.0)
 
 
 def test_products_are_work():

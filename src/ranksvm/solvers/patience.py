@@ -10,6 +10,7 @@ from .result import Iteration, Progress
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST = 1.75  # of the other's work, in all
+SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
@@ -22,7 +23,8 @@ class Patience:
     and it hardly matters which data they are. So a solver of the first kind begins, and has to
     show that it gets on. Its work counts iterations and products:
 
-    - a small share of the work of the other is free,
+    - a small share of the work of the other is free; but where that is next to nothing, work that
+      has not even led to a bound ends sooner,
     - beyond it, what is left, which is the gap, or the smoothing where that is larger, has to lead
       to the end before 1.75 times the work of the other in all, if its logarithm goes on to fall
       with the square root of the work as it did over the last half,
@@ -49,7 +51,8 @@ class Patience:
         done = _work(lines[-1]) - _work(lines[0])
         free = max(FREE * self.work, FEWEST)
         if done <= free:
-            return True
+            is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
+            return not is_hopeless
         turn = _last_rise(left) if done <= self.work else 0
         begun = _work(lines[turn])
         since = _work(lines[-1]) - begun
