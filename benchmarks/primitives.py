@@ -3,13 +3,15 @@ What the parts of a fit cost on this machine, per unit of work, on one thread.
 
     python -m benchmarks.primitives
 
-What `ranksvm.linear.solver_choice` counts is to be judged by these. It knows no clock, so that the
-choice of a solver does not depend on the machine.
+Sparse Hessians are timed on two threads, too. What `ranksvm.linear.solver_choice` counts is to be
+judged by these. It knows no clock, so that the choice of a solver does not depend on the machine.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -29,7 +31,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import CuttingPlanes
 
-COLUMNS = ("primitive", "on", "ns", "per")
+COLUMNS = ("primitive", "on", "ns or ratio", "per")
 REPEATS = 3
 N_PLANES = 50
 
@@ -139,6 +141,12 @@ def hessians(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
         here.scaled_hessian(np.float32)  # standardises X, which only the first step has to
         form = partial(here.scaled_hessian, np.float32)
         yield f"Hessian, {loss}", kind, nanoseconds(form) * per_value, "stored value and feature"
+        if kind == "dense":
+            continue
+        two = replace(here.objective, n_threads=2).at(here.weights, here.scores)
+        shared = best_time(partial(two.scaled_hessian, np.float32), REPEATS, time.perf_counter)
+        alone = best_time(form, REPEATS, time.perf_counter)
+        yield f"the same, {loss}, two threads", kind, shared / alone, "time of one thread"
 
 
 def cholesky(d: int) -> tuple[str, str, float, str]:

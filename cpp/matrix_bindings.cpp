@@ -235,7 +235,8 @@ std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>
                                              const Offset& offset, const In<double, 1>& scale,
                                              const std::optional<In<std::int64_t, 1>>& rows,
                                              std::int64_t first_column, std::int64_t last_column,
-                                             const Square& result, std::int64_t every) {
+                                             const Square& result, std::int64_t first_query,
+                                             std::int64_t last_query, std::int64_t every) {
   const auto& X = held.matrix;
   const auto* a = checked(offset, X);
   require_length(scale, X.n_columns);
@@ -246,12 +247,15 @@ std::unique_ptr<SparseHessian> start_hessian(const Held<CsrMatrix<Value, Index>>
           "the result must have a row and a column for each column");
   require(0 <= first_column && first_column <= last_column && last_column <= stride,
           "no such columns");
+  require(0 <= first_query && first_query <= last_query && last_query <= sweep->pairs().n_queries(),
+          "no such queries");
   require(every > 0, "every must be positive");
   auto chosen =
       std::make_unique<CsrRows<Value, Index>>(X, a, scale.data(), rows ? rows->data() : nullptr);
   return std::make_unique<SparseHessian>(sweep, std::move(chosen), X.n_columns, first_column,
                                          static_cast<std::size_t>(last_column - first_column),
-                                         result.data(), stride, every);
+                                         result.data(), stride,
+                                         SomeQueries{first_query, last_query, every});
 }
 
 template <class Value, class Index>
@@ -335,10 +339,12 @@ void bind_csr(nb::module_& m, const char* name) {
       nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
   cls.def("hessian", &start_hessian<Value, Index>, "sweep"_a, "offset"_a.noconvert().none(),
           "scale"_a.noconvert(), "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
-          "result"_a.noconvert(), "every"_a = 1, nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(),
-          nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 8>(),
+          "result"_a.noconvert(), "first_query"_a, "last_query"_a, "every"_a = 1,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
+          nb::keep_alive<0, 5>(), nb::keep_alive<0, 8>(),
           "Begin to add Z.T @ N @ Z to these columns of the result, for "
-          "Z = ((X - offset) * scale)[rows], of one in `every` so many queries.");
+          "Z = ((X - offset) * scale)[rows], of queries from first to last, one in `every` so many "
+          "of all.");
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");

@@ -58,7 +58,7 @@ void SparseHessian::Reader::prefetch(std::uint32_t position) const {
 SparseHessian::SparseHessian(std::shared_ptr<const Sweep> sweep,
                              std::unique_ptr<const SparseMatrix> Z, std::int64_t n_columns,
                              std::int64_t first_column, std::size_t width, double* result,
-                             std::int64_t stride, std::int64_t every)
+                             std::int64_t stride, SomeQueries queries)
     : sweep_(std::move(sweep)),
       Z_(std::move(Z)),
       n_columns_(n_columns),
@@ -66,29 +66,32 @@ SparseHessian::SparseHessian(std::shared_ptr<const Sweep> sweep,
       width_(width),
       result_(result + first_column),
       stride_(stride),
-      every_(every),
+      queries_(queries),
+      query_(queries.first - 1),
+      position_(sweep_->pairs().query_start(queries.first)),
+      end_(position_),
       sums_(sweep_->pairs().scale().gap, width),
       own_(*this),
       moving_(*this),
       moved_(width) {}
 
 bool SparseHessian::advance(std::int64_t n_documents) {
-  const auto& pairs = sweep_->pairs();
-  const auto stop = position_ + std::min(n_documents, pairs.n_documents() - position_);
+  const auto last = sweep_->pairs().query_start(queries_.last);
+  const auto stop = position_ + std::min(n_documents, last - position_);
   while (position_ < stop) {
     while (position_ == end_ && position_ < stop) begin_query();
     for (; position_ < std::min(stop, end_); ++position_)
       if (sweep_->half_degree(position_) > 0)
         add_document(static_cast<std::uint32_t>(position_ - begin_));
   }
-  return position_ < pairs.n_documents();
+  return position_ < last;
 }
 
 void SparseHessian::begin_query() {
   const auto& pairs = sweep_->pairs();
   begin_ = end_;
   end_ = pairs.query_start(++query_ + 1);
-  if (query_ % every_ != 0) {
+  if (query_ % queries_.every != 0) {
     position_ = end_;
     return;
   }

@@ -33,20 +33,25 @@ class SparseMatrix {
   virtual void prefetch_row(std::int64_t /*row*/) const {}
 };
 
-// Some columns of Z' N Z, of one in `every` so many queries. Every element is added up in the same
-// order, whatever the columns are.
+// Which queries: those from first to last whose number is a multiple of `every`.
+struct SomeQueries {
+  std::int64_t first, last, every;
+};
+
+// Some columns of Z' N Z, of some queries. Every element is added up in the same order, whatever
+// the columns are.
 class SparseHessian {
  public:
   // Adds to a matrix of n_columns rows that are `stride` apart, in the columns first_column,
   // ..., first_column + width - 1; there need not be as many in Z.
   SparseHessian(std::shared_ptr<const Sweep> sweep, std::unique_ptr<const SparseMatrix> Z,
                 std::int64_t n_columns, std::int64_t first_column, std::size_t width,
-                double* result, std::int64_t stride, std::int64_t every = 1);
+                double* result, std::int64_t stride, SomeQueries queries);
 
   SparseHessian(const SparseHessian&) = delete;
   SparseHessian& operator=(const SparseHessian&) = delete;
 
-  // Goes through so many documents more; whether there are others left.
+  // Goes through so many documents more, those passed over included; whether there are others left.
   bool advance(std::int64_t n_documents);
 
  private:
@@ -91,9 +96,9 @@ class SparseHessian {
   std::size_t width_;
   double* result_;
   std::int64_t stride_;
-  std::int64_t every_;
+  SomeQueries queries_;
 
-  std::int64_t query_ = -1, begin_ = 0, position_ = 0, end_ = 0;
+  std::int64_t query_, begin_ = 0, position_, end_;
   RowBuffer rows_;                        // of a query that is not in order
   RowSums<double> sums_;                  // of one that is,
   std::uint32_t entered_ = 0, left_ = 0;  // and how many have come and gone

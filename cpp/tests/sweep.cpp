@@ -181,18 +181,26 @@ class WholeNumbers final : public SparseMatrix {
   std::vector<std::vector<std::pair<std::uint32_t, double>>> rows_;
 };
 
-// unit (Z' N Z + its transpose) = Z' M Z, in parts of the columns and a few documents at a time.
+// unit (Z' N Z + its transpose) = Z' M Z, in parts of the columns and queries, one in so many of
+// these and then the others, and a few documents at a time.
 void check_sparse_hessian(Random& random, const std::shared_ptr<const Sweep>& sweep,
                           const Expected& expected) {
   const auto n = sweep->pairs().n_documents(), d = random.whole(0, 12), cut = random.whole(0, d);
   const auto Z = std::make_shared<WholeNumbers>(random, n, d);
   std::vector<double> half(d * d), MZ(n * d);
-  for (const auto& [first, last] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, d}}) {
+  const auto n_queries = sweep->pairs().n_queries(), cut_queries = random.whole(0, n_queries);
+  const auto add = [&](std::int64_t first, std::int64_t last, SomeQueries queries) {
     SparseHessian hessian(sweep, std::make_unique<WholeNumbers>(*Z), d, first,
-                          static_cast<std::size_t>(last - first), half.data(), d);
+                          static_cast<std::size_t>(last - first), half.data(), d, queries);
     while (hessian.advance(random.whole(1, 9))) {
     }
-  }
+  };
+  add(0, cut, {0, cut_queries, 1});
+  add(0, cut, {cut_queries, n_queries, 1});
+  const auto every = random.whole(1, 3);  // of which all others are taken one by one
+  add(cut, d, {0, n_queries, every});
+  for (std::int64_t q = 0; q < n_queries; ++q)
+    if (q % every != 0) add(cut, d, {q, q + 1, 1});
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t k = 0; k < d; ++k)

@@ -117,12 +117,42 @@ def test_like_blocks_on_any_number_of_threads(mixture, d, share):
         for n_threads in (2, 3):
             np.testing.assert_array_equal(found(n_threads), one)
         # A few documents and columns at a time.
-        with patch.multiple(sparse_hessian, STEP=1, LEAST_SUMS=0, SUMS_PER_ROW=0):
+        with patch.multiple(
+            sparse_hessian, STEP=1, LEAST_SUMS=0, SUMS_PER_ROW=0, LEAST_WIDTH=1, MOST_BYTES=0
+        ):
             np.testing.assert_array_equal(found(2), one)
     with by_blocks:
         np.testing.assert_allclose(
             one, found(1, np.float64), rtol=1e-9, atol=1e-11 * (1 + np.abs(one).max())
         )
+
+
+@every_loss
+@pytest.mark.parametrize("every", [1, 3])
+def test_threads_share_queries_in_the_same_parts(smoothed, every):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(0, 8, 100)
+    n = sizes.sum()
+    groups = QueryGroups(np.concatenate([[0], np.cumsum(sizes)]))
+    loss = losses(make_loss, smoothed, rng.integers(0, 3, n).astype(float), groups)
+    here, X = loss.evaluate(rng.normal(size=n)), stored(sparse_numbers(rng, n, 9, 0.9), rng)
+    sweep, pairs = hessian.core_sweep(here)
+
+    def found(n_threads):
+        return sparse_hessian.sparse_product(
+            X.sparse_rows(), X.n_stored, here, int(pairs.n_levels.max()), sweep, n_threads, every
+        )
+
+    parts = sparse_hessian._parts(here, 9, 16, X.n_stored, 3)
+    assert len(parts) == sparse_hessian.PARTS
+    assert parts[0][0] == 0
+    assert parts[-1][1] == len(sizes)
+    one = found(1)
+    for n_threads in (2, 3):
+        np.testing.assert_array_equal(found(n_threads), one)
+    with patch.object(sparse_hessian, "MOST_BYTES", 0):
+        assert len(sparse_hessian._parts(here, 9, 16, X.n_stored, 3)) == 1
+        np.testing.assert_allclose(found(1), one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
 
 
 @given(mixture=mixtures(), every=st.integers(1, 4))
@@ -192,8 +222,14 @@ def test_arrays_that_do_not_fit_are_refused():
     here = SquaredHinge(make_pairs(np.arange(5.0))).evaluate(np.zeros(5))
     csr = stored(np.eye(5), np.random.default_rng(0)).sparse_rows()
 
-    def start(scale=csr.scale, rows=None, columns=(0, 8), result=np.zeros((5, 8))):  # noqa: B008
-        return csr.core.hessian(here.sweep, None, scale, rows, *columns, result)
+    def start(
+        scale=csr.scale,
+        rows=None,
+        columns=(0, 8),
+        result=np.zeros((5, 8)),  # noqa: B008
+        queries=(0, 1, 1),
+    ):
+        return csr.core.hessian(here.sweep, None, scale, rows, *columns, result, *queries)
 
     assert not start().advance(5)
     with pytest.raises(ValueError, match="one row per document"):
@@ -207,4 +243,7 @@ def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="fit the matrix"):
         start(scale=np.ones(4))
     with pytest.raises(ValueError, match="every must be positive"):
-        csr.core.hessian(here.sweep, None, csr.scale, None, 0, 8, np.zeros((5, 8)), every=0)
+        start(queries=(0, 1, 0))
+    for queries in ((-1, 1, 1), (1, 0, 1), (0, 2, 1)):
+        with pytest.raises(ValueError, match="no such queries"):
+            start(queries=queries)
