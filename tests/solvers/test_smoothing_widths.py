@@ -1,11 +1,14 @@
-"""The widths of a smoothing, where a step from one has to be cut short."""
+"""The widths of a smoothing: where a step from one has to be cut short, or foresees the next."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from ranksvm import RankSVM
 from ranksvm.solvers.smoothing import Continuation
+from ranksvm.solvers.trust_region import ModelStep
 
 
 @dataclass(frozen=True)
@@ -112,3 +115,52 @@ def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():
 
     at = Regularised(smoothing=0.0, has_kinks=False)
     assert Continuation().retreat(at, 0.01) is None
+
+
+@dataclass(frozen=True)
+class Slope(Width):
+    """The same, with a gradient, and what narrowing leads to."""
+
+    gradient: np.ndarray | None = None
+
+    def foreseen(self, ratio):
+        return replace(self, gradient=np.array([1.0, 0.0]), width=ratio * self.width)
+
+
+def test_narrowing_is_foreseen_where_that_leads_down():
+    continuation = Continuation()
+    before = Slope()
+    narrowed = continuation.refine(before, 1e-12)
+    model = continuation.foreseen(before, replace(narrowed, gradient=np.array([1.0, 5.0])))
+    assert model.width == narrowed.width
+    assert continuation.foreseen(before, replace(narrowed, gradient=np.array([-1.0, 5.0]))) is None
+
+
+def test_nothing_is_foreseen_on_the_way_from_wide_to_narrow():
+    continuation = Continuation()
+    continuation.widened(Slope())
+    assert continuation.foreseen(Slope(), Slope(gradient=np.array([1.0, 0.0]))) is None
+
+
+def products(tol=1e-6):
+    """Return what products with the Hessian lead to, and how many they are."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RankSVM(loss="hinge", solver="trust_region", tol=tol, n_threads=1).fit(X, y)
+    assert model.status_ == "converged"
+    return model.objective_, model.history_[-1].n_products
+
+
+def test_products_are_fewer_where_narrowing_is_foreseen(monkeypatch):
+    value, n_foreseen = products()
+    monkeypatch.setattr(Continuation, "foreseen", lambda *args: None)
+    without, n_products = products()
+    assert value == pytest.approx(without, rel=2e-6)
+    assert n_foreseen < 0.7 * n_products
+
+
+def test_a_foreseen_step_that_does_not_lead_down_is_not_taken(monkeypatch):
+    value, n_foreseen = products()
+    monkeypatch.setattr(ModelStep, "leads_down", lambda *args: False)
+    without, n_products = products()
+    assert value == pytest.approx(without, rel=2e-6)
+    assert n_foreseen < n_products

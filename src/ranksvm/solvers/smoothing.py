@@ -145,6 +145,17 @@ class Continuation:
         self.ratio = ratio
         return narrowed if narrowed.smoothing < smoothing else evaluation
 
+    def foreseen(self, before: Evaluation, narrowed: Evaluation) -> Evaluation | None:
+        """Return the model that foresees what narrowing did, if it leads down from there, too.
+
+        It says how far the minimum moves if the pairs on the smoothed part stay the same. None
+        where the way began wide: from minimum to minimum, pairs move little.
+        """
+        if self._is_wide:
+            return None
+        model = before.foreseen(self.ratio)
+        return model if float(model.gradient @ narrowed.gradient) > 0 else None
+
     def beyond(self, evaluation: P) -> P | None:
         """Return the evaluation with a narrower smoothing, where steps at its width have stalled.
 

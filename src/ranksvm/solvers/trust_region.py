@@ -33,7 +33,8 @@ def trust_region(
 
     While the duality gap exceeds what is asked for:
 
-    1. narrow the smoothing, if that is what holds the gap,
+    1. narrow the smoothing, if that is what holds the gap, and step to where the minimum is then,
+       if the pairs on the smoothed part stay the same (:eq:`foreseen`),
     2. minimise the quadratic model by conjugate gradients, preconditioned by a diagonal, just
        accurately enough,
     3. search along the step; a trial costs a sweep over the scores, no pass over X.
@@ -77,7 +78,7 @@ def trust_region(
     length, ended, error = 1.0, current, 1.0
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
-        refined = continuation.refine(current, progress.target)
+        before, refined = current, continuation.refine(current, progress.target)
         if metric is None or refined is not current:
             current, metric = refined.with_metric()
         if not current.gradient.any():
@@ -91,10 +92,14 @@ def trust_region(
         damped = metric + objective.penalty.curvature(current.weights)
         is_alike = refined is ended and error <= ALIKE
         wanted = min(accuracy, forcing(norm, norm_at_start, target, error) if is_alike else 1.0)
-        model, n_products = _conjugate_gradients(
-            current.rounded(), damped, accuracy, max_products, wanted
-        )
+        foreseen = None if refined is before else continuation.foreseen(before, current)
+        limits = accuracy, max_products, wanted
+        of = current if foreseen is None else foreseen
+        model, n_products = _conjugate_gradients(of.rounded(), damped, *limits)
         progress.n_products += n_products
+        if foreseen is not None and not model.leads_down(current.gradient):
+            model, n_products = _conjugate_gradients(current.rounded(), damped, *limits)
+            progress.n_products += n_products
         flat = FLAT
         may_be_last = accuracy * norm <= (1 + SPARE) * enough(target)
         if may_be_last:
@@ -141,6 +146,10 @@ class ModelStep(NamedTuple):
     step: Vector
     image: Image
     residual: Vector
+
+    def leads_down(self, gradient: Vector) -> bool:
+        """Say whether it does so where that is the gradient."""
+        return float(gradient @ self.step) < 0
 
     def error(self, step: float, before: Vector, there: Vector) -> float:
         """Return how far the gradient there is from what the model foretells a step away.
