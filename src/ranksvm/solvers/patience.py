@@ -9,7 +9,7 @@ from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
-AT_MOST = 1.75  # of the other's work, in all
+AT_MOST = 1.25  # of the other's work, in all
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
@@ -26,7 +26,7 @@ class Patience:
     - a small share of the work of the other is free; but where that is next to nothing, work that
       has not even led to a bound ends sooner,
     - beyond it, what is left, which is the gap, or the smoothing where that is larger, has to lead
-      to the end before 1.75 times the work of the other in all, if its logarithm goes on to fall
+      to the end before 1.25 times the work of the other in all, if its logarithm goes on to fall
       with the square root of the work as it did over the last half,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
@@ -35,7 +35,7 @@ class Patience:
     comes, while a rate that lasted would promise it half as far away for as long as they go on.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
-    and where it promises too much, at most that and 1.75 times as much again.
+    and where it promises too much, at most that and 1.25 times as much again.
 
     Parameters
     ----------
