@@ -108,6 +108,15 @@ def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
     assert continuation.retreat(at, 0.2).width > at.width
 
 
+def test_exact_steps_of_a_smooth_loss_go_wide_once_two_are_cut_short():
+    continuation, at = Continuation(foresees=True), Width(smoothing=0.0, has_kinks=False)
+    for step in (0.2, 0.3, 0.2):
+        assert continuation.begun_anew(at, step) is None
+    assert continuation.begun_anew(at, 0.2).width == 100.0
+    assert continuation.begun_anew(at, 0.2) is None  # once
+    assert Continuation(foresees=True).begun_anew(replace(at, has_kinks=True), 0.01) is None
+
+
 def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():
     class Regularised(Width):
         def widened(self):

@@ -1,4 +1,4 @@
-"""Few rows of many features with large C: from wide to narrow, by conjugate gradients."""
+"""Few rows or pairs with large C: from wide to narrow."""
 
 import numpy as np
 import pytest
@@ -24,9 +24,9 @@ def few_rows(seed=0, n=60, d=150, levels=4):
     return X, y, rng.integers(0, 3, n)
 
 
-def solve(X, y, qid, loss, C, place=None, **parameters):
-    parameters = Parameters(loss=loss, C=C, solver="trust_region", **parameters)
-    matrix = DesignMatrix.from_array(X) if place is None else place.matrix(X, "trust_region")
+def solve(X, y, qid, loss, C, place=None, solver="trust_region", **parameters):
+    parameters = Parameters(loss=loss, C=C, solver=solver, **parameters)
+    matrix = DesignMatrix.from_array(X) if place is None else place.matrix(X, solver)
     return train(matrix, Preferences.from_labels(y, qid), parameters=parameters).result
 
 
@@ -56,10 +56,17 @@ def test_no_bound_on_the_way_exceeds_the_optimum(loss):
 
 
 @pytest.mark.parametrize(
-    ("d", "C", "wide"), [(150, 1e4, True), (150, 1e-3, False), (40, 1e4, False)]
+    ("loss", "d", "C", "wide"),
+    [
+        ("hinge", 150, 1e4, True),
+        ("hinge", 150, 1e-3, False),
+        ("hinge", 40, 1e4, False),
+        ("squared_hinge", 150, 1e4, True),
+        ("squared_hinge", 150, 1e-3, False),
+        ("squared_hinge", 40, 1e4, True),
+    ],
 )
-@every_loss
-def test_goes_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
+def test_goes_wide_where_regularization_is_weak_and_with_kinks_rows_few(loss, d, C, wide):
     X, y, qid = few_rows(2, d=d)
     problem = make_problem(
         DesignMatrix.from_array(X), Preferences.from_labels(y, qid), Parameters(loss=loss, C=C)
@@ -70,6 +77,23 @@ def test_goes_wide_where_rows_are_few_and_regularization_weak(d, C, wide, loss):
     if wide:
         assert there.width == pytest.approx(1 / here.dual.multiple)
         assert there.dual.multiple == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["newton", "row_space"])
+def test_newton_steps_go_from_wide_to_narrow_where_few_pairs_decide(solver):
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 150)) < 0.05).astype(float)
+    qid = np.arange(300) // 10
+    y = (X @ rng.normal(size=150) + 0.5 * rng.normal(size=300) > 0).astype(float)
+    result = solve(X, y, qid, "squared_hinge", 1e3, solver=solver, tol=1e-6)
+    assert str(result.status) == "converged"
+    w, value = optimum("squared_hinge", X, y, qid, 1e3)
+    assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-6)
+    assert np.linalg.norm(result.weights - w) <= np.sqrt(2.1e-6 * value)
+    # At the loss as it is, each step lifts other pairs across the kink: there are many tiny steps.
+    assert result.history[-1].n_products < 35
+    bounds = [line.value * (1 - line.dual_gap) for line in result.history]
+    assert max(bounds) <= value * (1 + 1e-9)
 
 
 @every_loss

@@ -284,11 +284,11 @@ class LinearEvaluation(AtWeights):
         """Return where to begin with the width at which the gradient is its own best multiple.
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
-        unless regularisation is weak and rows are few: at zero, a small part of the gradient is the
-        best dual point.
+        unless regularisation is weak: at zero, a small part of the gradient is the best dual point.
+        Where the loss has kinks, it is None as well unless rows are few.
         """
         objective = self.objective
-        if not objective.has_few_rows:
+        if self.has_kinks and not objective.has_few_rows:
             return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)

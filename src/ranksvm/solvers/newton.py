@@ -98,7 +98,7 @@ class _Newton:
         refined = self._continuation.refine(current, self._progress.target, self._trial)
         if refined is not current:
             self._matrix, self._left = None, 1.0
-            if self._trial is not None:
+            if self._trial is not None and refined.has_kinks:
                 foreseen = newton_step(current.foreseen(self._continuation.ratio), self._dtype)
                 self._progress.n_products += 1
                 if foreseen is not None and foreseen @ refined.gradient < 0:
@@ -134,7 +134,12 @@ class _Newton:
         # A first step says how long the way was; those that go all along it, how the slope bends.
         is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
         self._left = min(fall, SAFE * fall**2) if is_square else fall
-        return there, self._progress.record(there, trial.step)
+        status = self._progress.record(there, trial.step)
+        wider = self._continuation.begun_anew(there, trial.step)
+        if wider is None:
+            return there, status
+        self._matrix, self._left, self._n_rough, self._trial = None, 1.0, 0, None
+        return wider, status
 
     def _goes_on_roughly(self) -> bool:
         """Say whether the Hessian at the end of a step may be rough, as that of the step is."""

@@ -59,6 +59,7 @@ class Continuation:
         self._is_first = True
         self._is_wide = False
         self._retreated = False
+        self._n_short = 0  # steps, one after another
         self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
@@ -84,8 +85,23 @@ class Continuation:
         wide = evaluation.widened()
         if wide is None:
             return evaluation
-        self._is_wide, self.accuracy, self.ratio = True, ACCURATE, NARROWER
+        self._is_wide, self.accuracy = True, ACCURATE
+        self.ratio = NARROWED if self._foresees else NARROWER
         return wide
+
+    def begun_anew(self, evaluation: Evaluation, step: float) -> Evaluation | None:
+        """Return where a loss without kinks begins wide, after a step from there; None to go on.
+
+        That is after a step of less than a quarter; where steps are exact, after two, one after
+        another, since a single one may well lead on.
+        """
+        if self._is_wide or evaluation.has_kinks:
+            return None
+        self._n_short = self._n_short + 1 if step < SHORT else 0
+        if self._n_short < (2 if self._foresees else 1):
+            return None
+        wide = self.widened(evaluation)
+        return None if wide is evaluation else wide
 
     def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
         """Return the evaluation with a wider smoothing, after a step from there; None to go on.
@@ -93,11 +109,10 @@ class Continuation:
         That is half the way back, by its logarithm, where the first step at a width had to be cut
         short for the first time. Once the smoothing is wide, it is after any such step, unless the
         last one had been, too; and equations are to be solved more accurately. A loss without kinks
-        becomes so after a step of less than a quarter, if regularisation is weak.
+        becomes so (`begun_anew`).
         """
         if not (self._is_wide or evaluation.has_kinks):
-            wide = self.widened(evaluation) if step < SHORT else evaluation
-            return None if wide is evaluation else wide
+            return self.begun_anew(evaluation, step)
         if not self._is_wide:
             is_new = self._n_steps == 0 and not self._went_back
             if not (is_new and step < 0.5 and self.ratio < 0.5):
@@ -121,7 +136,7 @@ class Continuation:
         """
         self._n_steps += 1
         many = MANY_AT_FIRST if self._is_first else MANY
-        if self._foresees and self._n_steps > many and not self._settles:
+        if self._foresees and self._n_steps > many and not self._settles and not self._is_wide:
             self._settles, self.ratio = True, 0.5
         smoothing = evaluation.smoothing
         to_gain = evaluation.distance
