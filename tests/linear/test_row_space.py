@@ -10,7 +10,7 @@ import reference
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
+from ranksvm.linear.row_space import MOST_ROWS, RowSpace, are_far_apart, gram_matrix
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
@@ -310,6 +310,29 @@ def test_interior_points_where_pairs_are_few(storage, C):
     stored = storage(X).toarray() if sparse.issparse(storage(X)) else storage(X).astype(float)
     exact = reference.hinge_objective(pairs, stored, here.coef_)
     assert exact <= here.objective_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_interior_points_by_what_sparse_rows_store(far):
+    rng = np.random.default_rng(0)
+    X, y, qid = few_pairs(n=300, d=200)
+    X = X * (rng.random(X.shape) < 0.02)
+    X[:, 0] = far + rng.random(300)
+    matrix = DesignMatrix.from_array(sparse.csr_matrix(X)).centered()
+    assert are_far_apart(*matrix.shape, matrix.n_stored, 300)
+    rows = RowSpace.of(matrix)
+    M = ExplicitPairs.of(Preferences.from_labels(y, qid)).sparse_laplacian(rng.random(300))
+    products = [rows.in_coordinates(M, F.spanning) for F in (rows.stored, rows.centered)]
+    np.testing.assert_allclose(*products, atol=1e-12 * np.abs(products[1]).max())
+    w = rng.normal(size=200)
+    np.testing.assert_allclose(M @ (rows.stored.spanning @ w), M @ matrix.dot(w), atol=1e-8)
+    here = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6)
+    here.fit(sparse.csr_matrix(X), y, qid)
+    there = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6).fit(X, y, qid)
+    assert here.status_ == there.status_ == "converged"
+    assert here.history_[-1].solver == there.history_[-1].solver == "interior_point"
+    assert here.objective_ * (1 - here.dual_gap_) <= there.objective_
+    assert there.objective_ * (1 - there.dual_gap_) <= here.objective_
 
 
 def test_every_number_of_threads_gives_the_same_interior_points():

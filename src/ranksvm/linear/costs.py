@@ -14,7 +14,7 @@ from ..pairs.preferences import Preferences
 from ..records import record
 from .hessian import OF_BLOCKS
 from .matrix import LARGE, Matrix
-from .row_space import DENSE
+from .row_space import DENSE, are_far_apart
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
@@ -149,6 +149,8 @@ class Costs:
         if self.n <= self.d:
             return self._gram + n_steps * step
         products = HESSIAN * self.n * self.d**2 + PARTNER * (2 * self.n_pairs + self.n) * self.d
+        if are_far_apart(self.n, self.d, self.n_stored, self.n_pairs):
+            products = self._sparse_pairs
         return n_steps * (step + products)
 
     def interior_blocks(self, n_steps: float) -> float:
@@ -160,8 +162,7 @@ class Costs:
     def _hessian(self, kinks: bool) -> float:
         is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d
         if self.are_given and is_sparse:
-            per_row = self.n_stored / max(self.n, 1)
-            return GIVEN_SPARSE * (self.n_pairs + self.n) * per_row**2 + self.d**2
+            return self._sparse_pairs
         if self.are_given:
             return HESSIAN * self.n * self.d**2 + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if is_sparse:
@@ -170,6 +171,12 @@ class Costs:
             return (1 - unused) * of_all
         walk = WALK * self.n_walked * self.d
         return HESSIAN * self.n * self.d**2 + walk
+
+    @property
+    def _sparse_pairs(self) -> float:
+        """The Hessian of pairs that are listed, by sparse products."""
+        per_row = self.n_stored / max(self.n, 1)
+        return GIVEN_SPARSE * (self.n_pairs + self.n) * per_row**2 + self.d**2
 
     @property
     def _gram(self) -> float:

@@ -8,7 +8,6 @@ others, and blocks of its rows make sparse products. Panels and blocks depend on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,10 +95,10 @@ def _by_sparse_products(
     X: Rows, sweep: _core.GivenSweep, scale: Vector, n_threads: int
 ) -> NDArray[np.float64]:
     """Return the same, of what X stores."""
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import csr_array
 
     n, d = X.shape
-    Z = vstack(list(_stored(X, scale)), format="csr")
+    Z = stored_rows(X, scale)
     start, partner, weight = sweep.graph(n_threads)
     degree = csr_array((sweep.degree(), np.arange(n), np.arange(n + 1)), shape=(n, n))
     M: Any = degree - csr_array((weight, partner.astype(np.int64), start), shape=(n, n))
@@ -111,10 +110,14 @@ def _by_sparse_products(
     return result
 
 
-def _stored(X: Rows, scale: Vector) -> Iterator[csr_array]:
-    """Yield blocks of rows as sparse matrices."""
-    from scipy.sparse import csr_array
+def stored_rows(X: Rows, scale: Vector) -> csr_array:
+    """Return what X stores, its columns scaled, as a sparse matrix of double precision."""
+    from scipy.sparse import csr_array, vstack
 
     n, d = X.shape
-    for first, last in ranges(0, n, max(BLOCK_BYTES // (8 * max(d, 1)), 1)):
-        yield csr_array(X.gather((first, last, None), (0, d), np.zeros(d), scale, np.float64))
+    height = max(BLOCK_BYTES // (8 * max(d, 1)), 1)
+    blocks = (
+        X.gather((first, last, None), (0, d), np.zeros(d), scale, np.float64)
+        for first, last in ranges(0, n, height)
+    )
+    return vstack([csr_array(block) for block in blocks], format="csr")

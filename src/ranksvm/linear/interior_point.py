@@ -37,7 +37,7 @@ steps; but there is no promise, since free weights may go in circles, so that st
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,17 @@ from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import RIDGE, CenteredRows, DotProducts, RowSpace, less_means
+from .row_space import (
+    RIDGE,
+    DotProducts,
+    RowSpace,
+    RowsThemselves,
+    are_far_apart,
+    less_means,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -188,6 +198,12 @@ class _Problem:
         """Whether weights are variables of their own."""
         return self.rows.is_tall and self.objective.penalty.is_smooth
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether products of differences of rows go by what these store."""
+        X = self.objective.X
+        return are_far_apart(*X.shape, X.n_stored, len(self.pairs.better))
+
     def start(self) -> tuple[Vector, Vector | None]:
         """Return slopes in the middle of their bounds, and weights of their own.
 
@@ -218,11 +234,13 @@ class _Problem:
         """Return what each pair lacks of the margin."""
         return self.margin - self.pairs.differences(scores)
 
-    def space(self, weights: Vector) -> DotProducts | CenteredRows:
+    def space(self, weights: Vector) -> DotProducts | RowsThemselves:
         """Return how scores move with the slopes, by the weights that are free to."""
         penalty = self.objective.penalty
+        if self.owns_weights:
+            return self.rows.stored if self.is_sparse else self.rows.centered
         if penalty.is_smooth:
-            return self.rows.centered if self.owns_weights else self.rows.dots
+            return self.rows.dots
         face = penalty.face(weights, weights)
         is_free = (face.low < weights) & (weights < face.high)
         gram = self.rows.weighted_gram(np.where(is_free, 1 / penalty.curvature(weights), 0.0))
@@ -303,7 +321,7 @@ class _System:
     point: _Point
     residual: Vector
     weights: Vector
-    spanning: Floats | None
+    spanning: Floats | csr_array | None
     behind: Vector | float
     factor: ScaledCholesky
 

@@ -31,12 +31,14 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
+from .given_hessian import stored_rows
+from .hessian import OF_BLOCKS
 from .long_query import ranges
 from .matrix import Matrix
 from .sparse_hessian import SparseRows
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array, csr_matrix
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -110,23 +112,23 @@ class DotProducts:
 
 
 @record
-class CenteredRows:
-    """The rows Z themselves, whose columns span the space where features are fewer.
+class RowsThemselves:
+    """The rows, whose columns span the space where features are fewer.
 
     Attributes
     ----------
-    spanning : ndarray of shape (n_samples, n_features)
-        Z.
+    spanning : ndarray or sparse matrix of shape (n_samples, n_features)
+        Z; or X as it is stored, which has the same differences.
     """
 
-    spanning: Floats
+    spanning: Floats | csr_array
     hair: ClassVar[float] = 0.0
 
     @cached_property
     def is_finite(self) -> bool:
         """Whether the squares of the rows are within floating point."""
         with np.errstate(over="ignore", invalid="ignore"):
-            largest = float(np.einsum("ij,ij->i", self.spanning, self.spanning).max())
+            largest = float((self.spanning * self.spanning).sum(axis=1).max())
         return bool(_TINY < largest < 1 / _TINY)
 
 
@@ -195,15 +197,22 @@ class RowSpace:
         return d < n - 1
 
     @cached_property
-    def centered(self) -> CenteredRows:
+    def centered(self) -> RowsThemselves:
         """The rows less their mean."""
         n, d = self.X.shape
         shift, _ = self.X.standardization(self.n_threads)
         Z = self.X.gather((0, n, None), (0, d), shift, np.ones(d), np.float64)
-        return CenteredRows(np.asarray(Z, dtype=np.float64))
+        return RowsThemselves(np.asarray(Z, dtype=np.float64))
 
-    def in_coordinates(self, matrix: csr_matrix, F: Floats) -> Floats:
+    @cached_property
+    def stored(self) -> RowsThemselves:
+        """The rows as they are stored."""
+        return RowsThemselves(stored_rows(self.X, np.ones(self.X.shape[1])))
+
+    def in_coordinates(self, matrix: csr_matrix, F: Floats | csr_array) -> Floats:
         """Return ``F'M F`` for matrices M of shape (n_samples, n_samples) and F of as many rows."""
+        if not isinstance(F, np.ndarray):
+            return np.asarray((F.T @ (matrix @ F)).toarray(), dtype=np.float64)
 
         def product(rows: tuple[int, int]) -> Floats:
             block = slice(*rows)
@@ -263,6 +272,14 @@ class RowSpace:
                 self._factor.L, right, lower=True, trans=int(transposed), check_finite=False
             )
         return solution
+
+
+def are_far_apart(n: int, d: int, n_stored: int, n_pairs: float) -> bool:
+    """Say whether few of the features are stored for a row and for those that it makes pairs with.
+
+    Then sparse products of rows with the Laplacian of the pairs cost less than those of blocks.
+    """
+    return OF_BLOCKS * n_stored * (1 + 2 * n_pairs / max(n, 1)) <= n * d
 
 
 def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
