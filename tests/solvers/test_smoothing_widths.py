@@ -110,10 +110,10 @@ def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
 
 def test_exact_steps_of_a_smooth_loss_go_wide_once_two_are_cut_short():
     continuation, at = Continuation(foresees=True), Width(smoothing=0.0, has_kinks=False)
-    for step in (0.2, 0.3, 0.2):
+    for step in (0.05, 0.3, 0.05):
         assert continuation.begun_anew(at, step) is None
-    assert continuation.begun_anew(at, 0.2).width == 100.0
-    assert continuation.begun_anew(at, 0.2) is None  # once
+    assert continuation.begun_anew(at, 0.05).width == 100.0
+    assert continuation.begun_anew(at, 0.05) is None  # once
     assert Continuation(foresees=True).begun_anew(replace(at, has_kinks=True), 0.01) is None
 
 

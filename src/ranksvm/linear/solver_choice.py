@@ -33,8 +33,8 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-# So many pairs for each feature double these: a narrow smoothing has hardly a pair in it.
-SCARCE, MOST_OFTEN = 130.0, 4.0
+# So many pairs for each feature double these: few are active, or in a narrow smoothing.
+SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 130.0, 4.0
 FEW_PRODUCTS, FEW_PLANES = 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
@@ -236,11 +236,13 @@ def _digits(parameters: Parameters) -> float:
 
 
 def _steps(costs: Costs, parameters: Parameters) -> float:
-    """Return how many Newton steps that takes: for the hinge, more where pairs are few."""
-    if parameters.loss != "hinge":
-        return STEPS
-    steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
-    return steps * min(1 + SCARCE * costs.d / max(costs.n_pairs, 1.0), MOST_OFTEN)
+    """Return how many Newton steps that takes: more where pairs are few."""
+    steps, scarce = float(STEPS), SCARCE
+    if parameters.loss == "hinge":
+        steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
+        scarce = SCARCE_OF_HINGE
+    n_unknowns = min(costs.n, costs.d)
+    return steps * min(1 + scarce * n_unknowns / max(costs.n_pairs, 1.0), MOST_OFTEN)
 
 
 def _explicit(

@@ -12,7 +12,7 @@ EMPTY = 0.03
 NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
-SHORT = 0.25  # a step
+SHORT, SHORTEST = 0.25, 0.1  # a step
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -90,15 +90,16 @@ class Continuation:
         return wide
 
     def begun_anew(self, evaluation: Evaluation, step: float) -> Evaluation | None:
-        """Return where a loss without kinks begins wide, after a step from there; None to go on.
+        """Return where a loss without kinks begins wide, after a step; None to go on.
 
-        That is after a step of less than a quarter; where steps are exact, after two, one after
-        another, since a single one may well lead on.
+        That is after a step of less than a quarter; where steps are exact, after two of less than a
+        tenth, one after another, since a single one may well lead on.
         """
         if self._is_wide or evaluation.has_kinks:
             return None
-        self._n_short = self._n_short + 1 if step < SHORT else 0
-        if self._n_short < (2 if self._foresees else 1):
+        shortest, most = (SHORTEST, 1) if self._foresees else (SHORT, 0)
+        self._n_short = self._n_short + 1 if step < shortest else 0
+        if self._n_short <= most:
             return None
         wide = self.widened(evaluation)
         return None if wide is evaluation else wide
