@@ -92,9 +92,11 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         from .interior_blocks import interior_blocks  # only for long documents
 
         result = interior_blocks(objective, w0, progress)
-        if result.status is Status.STALLED:
-            return trust_region(objective, result.weights, progress)
-        return result
+        if result.status is not Status.STALLED:
+            return result
+        w0 = result.weights
+        if not listed:
+            return trust_region(objective, w0, progress)
     if isinstance(loss, SmoothedHinge) and listed:
         from .interior_point import interior_point  # likewise
 

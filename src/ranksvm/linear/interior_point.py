@@ -7,8 +7,9 @@ is ``(D s)_p`` (:eq:`hinge-dual`)::
 
 With multipliers l and h of both bounds, ``h - l = margin - D X w`` at the optimum, and each of the
 products ``b l`` and ``(u - b) h`` is zero. A step makes them equal to a number that falls towards
-zero (Mehrotra 1992). Its equations reduce to the scores, as many as there are rows: with the dot
-products K of the rows and ``W = diag(1 / (l / b + h / (u - b)))``::
+zero (Mehrotra 1992), and is corrected where it ends early (Gondzio 1996). Its equations reduce to
+the scores, as many as there are rows: with the dot products K of the rows and ``W = diag(1 / (l / b
++ h / (u - b)))``::
 
     (K^-1 + D'WD) ds = D'W r,
 
@@ -67,6 +68,9 @@ Floats = NDArray[np.float64]
 
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
+CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
+MUCH = 4000  # of the equations, in operations for each pair
+APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
 
 
 def interior_point(
@@ -204,6 +208,12 @@ class _Problem:
         X = self.objective.X
         return are_far_apart(*X.shape, X.n_stored, len(self.pairs.better))
 
+    @property
+    def is_hard_to_factorise(self) -> bool:
+        """Whether the equations of a step cost far more than what is done with the pairs."""
+        n, d = self.objective.X.shape
+        return n * min(n, d) ** 2 > MUCH * len(self.pairs.better)
+
     def start(self) -> tuple[Vector, Vector | None]:
         """Return slopes in the middle of their bounds, and weights of their own.
 
@@ -222,7 +232,7 @@ class _Problem:
     def interior(self, slopes: Vector, weights: Vector | None, scores: Vector) -> _Point:
         """Return a point with these slopes, and multipliers that differ as they have to."""
         lacking = self.lacking(scores)
-        typical = 2 * float(np.abs(lacking).mean())
+        typical = 2 * float(np.abs(lacking).mean()) * (APART if self.owns_weights else 1.0)
         # Of both roots, the smaller has the product of the two to thank for its digits.
         large = 0.5 * (np.hypot(lacking, typical) + np.abs(lacking))
         small = 0.25 * typical**2 / large
@@ -299,18 +309,40 @@ def at_slopes(
 
 
 def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _Direction | None:
-    """Solve for the step: first to zero, which tells how far to aim, and what bends the way."""
+    """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
+
+    Then, by the same factor, as long as that makes room: products that would be left far too small,
+    or far too large, a little further on are brought nearer to the others (Gondzio 1996).
+    """
     mean = point.complementarity
     system = _System.of(problem, point, current) if mean > 0 else None
     if system is None:
         return None
-    low, high = point.products
-    towards = system.solve(-low, -high)
+    towards = system.solve(*(-product for product in point.products))
     reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
     aim = mean * (reached / mean) ** 3
-    return system.solve(
-        aim - low - towards.slopes * towards.low, aim - high + towards.slopes * towards.high
-    )
+    low, high = point.products
+    low = aim - low - towards.slopes * towards.low
+    high = aim - high + towards.slopes * towards.high
+    direction = system.solve(low, high)
+    for _ in range(CORRECTIONS if problem.is_hard_to_factorise else 0):
+        room = point.room_along(direction)
+        if room >= 1.0:
+            break
+        further = point.moved(direction, min(max(2 * room, room + 0.1), 1.0))
+        low += _lacking(further.products[0], aim)
+        high += _lacking(further.products[1], aim)
+        corrected = system.solve(low, high)
+        if not point.room_along(corrected) > MORE * room:
+            break
+        direction = corrected
+    return direction
+
+
+def _lacking(product: Vector, aim: float) -> Vector:
+    """Return what products are off a range around an aim; but no more than its end above."""
+    off = np.clip(product, aim / NEAR, NEAR * aim) - product
+    return np.maximum(off, -NEAR * aim)
 
 
 @record
