@@ -87,6 +87,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-500x5000": partial(make_few_rows, 500, 5_000),
     "few-pairs-3000x1600": partial(make_few_pairs, True, 300, 10, 1_600),
     "few-pairs-dense-1100x800": partial(make_few_pairs, False, 110, 10, 800),
+    "few-pairs-dense-15000x330": partial(make_few_pairs, False, 3_000, 5, 330),
     "wide-text-8000x120000": make_wide_text,
     "short-queries-50000x280": make_short_queries,
     "web-like-144000x136": _web,

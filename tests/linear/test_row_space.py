@@ -9,6 +9,7 @@ from scipy import sparse
 import reference
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import MOST_ROWS, RowSpace, are_far_apart, gram_matrix
 from ranksvm.linear.solver_choice import choose_solver
@@ -283,15 +284,45 @@ def few_pairs(n=90, d=40, of_a_query=3, seed=0):
 
 
 @every_storage
-def test_more_rows_than_features_span_their_own_space(storage):
-    X, _, _ = few_pairs()
-    rows = RowSpace.of(DesignMatrix.from_array(storage(X)))
-    Z = X - X.mean(axis=0)
-    size = np.abs(Z @ Z.T).max()
-    F = rows.centered.spanning
-    np.testing.assert_allclose(F @ F.T, Z @ Z.T, atol=1e-6 * size)
-    M = sparse.random(90, 90, 0.1, format="csr", random_state=0)
-    np.testing.assert_allclose(rows.in_coordinates(M, F), F.T @ (M @ F), atol=1e-12 * size)
+@pytest.mark.parametrize("in_order", [True, False])
+def test_more_rows_than_features_have_equations_of_these(storage, in_order):
+    X, y, qid = few_pairs(of_a_query=9)
+    qid = np.sort(qid) if in_order else qid
+    preferences = Preferences.from_labels(y, qid)
+    assert (preferences.groups.order is None) == in_order
+    pairs = ExplicitPairs.of(preferences)
+    space = FeatureSpace(
+        RowSpace.of(DesignMatrix.from_array(storage(X))), pairs, preferences.groups
+    )
+    assert space.is_finite
+    assert not space.is_sparse
+    weights = np.random.default_rng(0).random(len(pairs.better))
+    stored = storage(X).toarray() if sparse.issparse(storage(X)) else storage(X).astype(float)
+    D = stored[pairs.better] - stored[pairs.worse]
+    expected = D.T @ (weights[:, np.newaxis] * D)
+    np.testing.assert_allclose(
+        space.equations(weights), expected, atol=1e-12 * np.abs(expected).max()
+    )
+    balance = pairs.balance(weights)
+    np.testing.assert_allclose(space.coordinates(balance), D.T @ weights, rtol=1e-8, atol=1e-8)
+    w = np.random.default_rng(1).normal(size=X.shape[1])
+    np.testing.assert_allclose(pairs.differences(space.scores(w)), D @ w, rtol=1e-8, atol=1e-8)
+
+
+def test_interior_points_of_more_rows_than_a_matrix_has():
+    X, y, qid = few_pairs(n=MOST_ROWS + 4, d=5, of_a_query=2)
+    here, there = (
+        RankSVM(C=10.0, loss="hinge", solver=solver, tol=1e-6).fit(X, y, qid)
+        for solver in ("row_space", "newton")
+    )
+    assert here.status_ == there.status_ == "converged"
+    assert here.history_[-1].solver == "interior_point"
+    assert here.objective_ * (1 - here.dual_gap_) <= there.objective_
+    assert there.objective_ * (1 - there.dual_gap_) <= here.objective_
+    with pytest.raises(ValueError, match="at most 8,192 rows"):
+        RankSVM(solver="row_space").fit(X, y, qid)
+    with pytest.raises(ValueError, match="at most 8,192 rows"):  # pairs are too many
+        RankSVM(loss="hinge", solver="row_space").fit(X, y)
 
 
 @every_storage
@@ -320,12 +351,15 @@ def test_interior_points_by_what_sparse_rows_store(far):
     X[:, 0] = far + rng.random(300)
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X)).centered()
     assert are_far_apart(*matrix.shape, matrix.n_stored, 300)
-    rows = RowSpace.of(matrix)
-    M = ExplicitPairs.of(Preferences.from_labels(y, qid)).sparse_laplacian(rng.random(300))
-    products = [rows.in_coordinates(M, F.spanning) for F in (rows.stored, rows.centered)]
-    np.testing.assert_allclose(*products, atol=1e-12 * np.abs(products[1]).max())
-    w = rng.normal(size=200)
-    np.testing.assert_allclose(M @ (rows.stored.spanning @ w), M @ matrix.dot(w), atol=1e-8)
+    preferences = Preferences.from_labels(y, qid)
+    pairs = ExplicitPairs.of(preferences)
+    space = FeatureSpace(RowSpace.of(matrix), pairs, preferences.groups)
+    assert space.is_sparse
+    weights, D = rng.random(len(pairs.better)), X[pairs.better] - X[pairs.worse]
+    expected = D.T @ (weights[:, np.newaxis] * D)
+    np.testing.assert_allclose(
+        space.equations(weights), expected, atol=1e-11 * np.abs(expected).max()
+    )
     here = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6)
     here.fit(sparse.csr_matrix(X), y, qid)
     there = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6).fit(X, y, qid)

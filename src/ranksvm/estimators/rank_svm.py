@@ -101,7 +101,7 @@ default="auto"
         - "row_space" works with the n x n dot products of the rows: best with fewer rows than
           features, whatever C and scales are; Newton steps for the squared hinge, an interior-point
           method for the hinge, and with bounds or L1 the dual of each step; on the CPU, for at most
-          8,192 rows;
+          8,192 rows, or with the hinge and fewer features than rows for 4 million pairs;
         - "trust_region" uses conjugate gradients: best with many sparse features;
         - "bundle" uses cutting planes with a line search: best for the hinge loss and well-scaled
           features;

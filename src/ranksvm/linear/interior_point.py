@@ -38,30 +38,24 @@ steps; but there is no promise, since free weights may go in circles, so that st
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import cached_property
+from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import Hinge
+from ..pairs.queries import QueryGroups
 from ..pairs.rounding import ROUNDING
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
+from .feature_space import FeatureSpace
 from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import (
-    RIDGE,
-    DotProducts,
-    RowSpace,
-    RowsThemselves,
-    are_far_apart,
-    less_means,
-)
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from .row_space import RIDGE, DotProducts, RowSpace, less_means
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -200,13 +194,15 @@ class _Problem:
     @property
     def owns_weights(self) -> bool:
         """Whether weights are variables of their own."""
-        return self.rows.is_tall and self.objective.penalty.is_smooth
+        return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
 
-    @property
-    def is_sparse(self) -> bool:
-        """Whether products of differences of rows go by what these store."""
-        X = self.objective.X
-        return are_far_apart(*X.shape, X.n_stored, len(self.pairs.better))
+    @cached_property
+    def features(self) -> FeatureSpace:
+        """The space of the features, where these have equations of their own."""
+        groups = self.hinge.pairs.groups
+        if not isinstance(self.hinge.pairs, CorePairs):  # which may lead anywhere
+            groups = QueryGroups(np.array([0, groups.n_samples]))
+        return FeatureSpace(self.rows, self.pairs, groups)
 
     @property
     def is_hard_to_factorise(self) -> bool:
@@ -244,11 +240,11 @@ class _Problem:
         """Return what each pair lacks of the margin."""
         return self.margin - self.pairs.differences(scores)
 
-    def space(self, weights: Vector) -> DotProducts | RowsThemselves:
+    def space(self, weights: Vector) -> DotProducts | FeatureSpace:
         """Return how scores move with the slopes, by the weights that are free to."""
         penalty = self.objective.penalty
         if self.owns_weights:
-            return self.rows.stored if self.is_sparse else self.rows.centered
+            return self.features
         if penalty.is_smooth:
             return self.rows.dots
         face = penalty.face(weights, weights)
@@ -353,7 +349,7 @@ class _System:
     point: _Point
     residual: Vector
     weights: Vector
-    spanning: Floats | csr_array | None
+    space: DotProducts | FeatureSpace
     behind: Vector | float
     factor: ScaledCholesky
 
@@ -366,13 +362,15 @@ class _System:
         with np.errstate(divide="ignore", over="ignore"):
             ratio = point.low / point.slopes + point.high / point.room
             weights = 1 / np.maximum(ratio, 10 * space.hair)
-        F = space.spanning
-        if F is None:
-            assert isinstance(space, DotProducts)
+        if isinstance(space, DotProducts) and space.spanning is None:
             matrix = pairs.laplacian(weights)
             matrix += space.inverse
         else:
-            matrix = problem.rows.in_coordinates(pairs.sparse_laplacian(weights), F)
+            if isinstance(space, FeatureSpace):
+                matrix = space.equations(weights)
+            else:
+                laplacian = pairs.sparse_laplacian(weights)
+                matrix = space.in_coordinates(laplacian, problem.rows.n_threads)
             diagonal = np.diag_indices_from(matrix)
             matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
         factor = ScaledCholesky.of(matrix)
@@ -380,15 +378,15 @@ class _System:
             return None
         residual = problem.lacking(current.scores) + point.low - point.high
         behind = 0.0 if point.weights is None else -current.gradient
-        return cls(pairs, point, residual, weights, F, behind, factor)
+        return cls(pairs, point, residual, weights, space, behind, factor)
 
     def solve(self, low: Vector, high: Vector) -> _Direction:
         """Return the step that changes the products by these numbers, to first order."""
-        point, F = self.point, self.spanning
+        point, space = self.point, self.space
         right = self.residual + low / point.slopes - high / point.room
         balance = self.pairs.balance(self.weights * right)
-        solved = self.factor.solve(balance if F is None else F.T @ balance + self.behind)
-        along = self.weights * (right - self.pairs.differences(solved if F is None else F @ solved))
+        solved = self.factor.solve(space.coordinates(balance) + self.behind)
+        along = self.weights * (right - self.pairs.differences(space.scores(solved)))
         return _Direction(
             along,
             (low - point.low * along) / point.slopes,

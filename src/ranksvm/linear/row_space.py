@@ -20,7 +20,7 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ Floats = NDArray[np.float64]
 MOST_ROWS, FEW_ROWS = 8192, 1024
 DENSE = 0.1  # share of stored values from which matrix products of all are faster
 _BLOCK_BYTES, _BLOCK_ROWS = 1 << 20, 1024
-_TINY = 1e-280
+TINY = 1e-280
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
 RIDGE = 1e-13  # likewise: next to nothing
 
@@ -79,7 +79,7 @@ class DotProducts:
     def is_finite(self) -> bool:
         """Whether the dot products are within floating point."""
         largest = float(self.gram.diagonal().max())
-        is_within = largest == 0 or _TINY < largest < 1 / _TINY
+        is_within = largest == 0 or TINY < largest < 1 / TINY
         return bool(is_within and np.isfinite(self.gram).all())
 
     @cached_property
@@ -92,6 +92,28 @@ class DotProducts:
         """F, where its columns are fewer than the rows but one, as rows that repeat make them."""
         F = self.factor.F
         return F if F.shape[1] < len(F) - 1 else None
+
+    def scores(self, step: Vector) -> Vector:
+        """Return how the scores move, for a step of these or of coordinates."""
+        return step if self.spanning is None else self.spanning @ step
+
+    def coordinates(self, balance: Vector) -> Vector:
+        """Return what becomes of a gradient of the scores."""
+        return balance if self.spanning is None else self.spanning.T @ balance
+
+    def in_coordinates(self, matrix: csr_matrix, n_threads: int) -> Floats:
+        """Return ``F'M F`` for matrices M of shape (n_samples, n_samples)."""
+        F = self.factor.F
+
+        def product(rows: tuple[int, int]) -> Floats:
+            block = slice(*rows)
+            return np.asarray(F[block].T @ (matrix[block] @ F), dtype=np.float64)
+
+        total = np.zeros((F.shape[1], F.shape[1]))
+        with in_order(n_threads) as ordered:
+            for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
+                total += part
+        return total
 
     @cached_property
     def inverse(self) -> Floats:
@@ -112,27 +134,6 @@ class DotProducts:
 
 
 @record
-class RowsThemselves:
-    """The rows, whose columns span the space where features are fewer.
-
-    Attributes
-    ----------
-    spanning : ndarray or sparse matrix of shape (n_samples, n_features)
-        Z; or X as it is stored, which has the same differences.
-    """
-
-    spanning: Floats | csr_array
-    hair: ClassVar[float] = 0.0
-
-    @cached_property
-    def is_finite(self) -> bool:
-        """Whether the squares of the rows are within floating point."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            largest = float((self.spanning * self.spanning).sum(axis=1).max())
-        return bool(_TINY < largest < 1 / _TINY)
-
-
-@record
 class RowSpace:
     """Coordinates for the weights in the space of the rows; their factor is made when asked for.
 
@@ -149,6 +150,15 @@ class RowSpace:
     def suits(X: Matrix) -> TypeGuard[DesignMatrix]:
         """Say whether rows are on the host, and few enough for a matrix with a row for each."""
         return isinstance(X, DesignMatrix) and X.shape[0] <= MOST_ROWS
+
+    @staticmethod
+    def is_of_features(X: Matrix) -> TypeGuard[DesignMatrix]:
+        """Say whether features are so few, and fewer than rows, that they span these as they are.
+
+        Then a matrix with a row for each feature does, for steps of listed pairs.
+        """
+        n, d = X.shape
+        return isinstance(X, DesignMatrix) and d < n - 1 and d <= MOST_ROWS
 
     @staticmethod
     def suits_columns(X: Matrix) -> bool:
@@ -190,39 +200,10 @@ class RowSpace:
         Z = columns.gather((0, n, None), (0, d), np.zeros(d), scale, np.float64)
         return np.asarray(Z @ Z.T, dtype=np.float64)
 
-    @property
-    def is_tall(self) -> bool:
-        """Whether features are fewer than rows, so that Z spans its rows as it is."""
-        n, d = self.X.shape
-        return d < n - 1
-
     @cached_property
-    def centered(self) -> RowsThemselves:
-        """The rows less their mean."""
-        n, d = self.X.shape
-        shift, _ = self.X.standardization(self.n_threads)
-        Z = self.X.gather((0, n, None), (0, d), shift, np.ones(d), np.float64)
-        return RowsThemselves(np.asarray(Z, dtype=np.float64))
-
-    @cached_property
-    def stored(self) -> RowsThemselves:
+    def stored(self) -> csr_array:
         """The rows as they are stored."""
-        return RowsThemselves(stored_rows(self.X, np.ones(self.X.shape[1])))
-
-    def in_coordinates(self, matrix: csr_matrix, F: Floats | csr_array) -> Floats:
-        """Return ``F'M F`` for matrices M of shape (n_samples, n_samples) and F of as many rows."""
-        if not isinstance(F, np.ndarray):
-            return np.asarray((F.T @ (matrix @ F)).toarray(), dtype=np.float64)
-
-        def product(rows: tuple[int, int]) -> Floats:
-            block = slice(*rows)
-            return np.asarray(F[block].T @ (matrix[block] @ F), dtype=np.float64)
-
-        total = np.zeros((F.shape[1], F.shape[1]))
-        with in_order(self.n_threads) as ordered:
-            for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
-                total += part
-        return total
+        return stored_rows(self.X, np.ones(self.X.shape[1]))
 
     @property
     def rank(self) -> int:

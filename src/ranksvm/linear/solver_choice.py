@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..pairs.given import AnyPreferences
+from ..pairs.preferences import Preferences
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -25,6 +26,7 @@ from ..solvers import (
 )
 from ..solvers.automatic import SmoothSolver
 from .costs import Costs
+from .design_matrix import DesignMatrix
 from .matrix import Matrix
 from .parameters import Parameters
 from .row_space import RowSpace
@@ -74,14 +76,20 @@ class SolverChoice:
     samples: bool = False
     is_proximal: bool = False
 
-    def rows(self, X: Matrix, n_threads: int) -> RowSpace | None:
+    def rows(
+        self, X: Matrix, n_threads: int, preferences: AnyPreferences | None = None
+    ) -> RowSpace | None:
         """Return the row space, where the objective is to know it.
 
-        Within conditions, Newton steps go by the dual where rows are few: active sets of many
-        features that are more than rows change by one weight at a time.
+        Rows may be many where interior points go by the features. Within conditions, Newton steps
+        go by the dual where rows are few: active sets of many features that are more than rows
+        change by one weight at a time.
         """
         by_dual = self.is_proximal and self.name == "newton" and RowSpace.suits_columns(X)
         by_dual = by_dual and X.shape[1] > TINY_HESSIAN
+        is_listed = self.name == "row_space" and self.kinks and not self.is_proximal
+        if is_listed and _lists_pairs(X, preferences) and isinstance(X, DesignMatrix):
+            return RowSpace(X, n_threads)
         return RowSpace.of(X, n_threads) if self.name == "row_space" or by_dual else None
 
     def minimize(
@@ -196,6 +204,16 @@ def choose_solver(
     )
 
 
+def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> bool:
+    """Say whether pairs within queries may be listed, for features that are fewer than rows."""
+    if not (isinstance(preferences, Preferences) and RowSpace.is_of_features(X)):
+        return False
+    from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
+
+    sizes = np.diff(preferences.groups.indptr).astype(np.float64)
+    return 0.5 * float(sizes @ sizes) <= MOST_PAIRS
+
+
 def _planes_worth(costs: Costs, cost: float) -> float:
     """Return how many planes other work is worth, from which on they are given up: maybe none."""
     n_planes = cost / costs.plane
@@ -255,7 +273,7 @@ def _explicit(
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
-    if RowSpace.suits(X) and kinks:
+    if kinks and (RowSpace.suits(X) or _lists_pairs(X, preferences)):
         from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # for few rows
 
         in_blocks = suits_blocks(X, preferences, costs)

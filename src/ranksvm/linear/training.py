@@ -176,7 +176,7 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     is_free = parameters.solver == "auto"
     sample = draw_sample(X, pairs, sample_sizes(X, preferences)) if is_free else None
     choice = choose_solver(X, preferences, parameters, sample is not None)
-    rows = choice.rows(X, n_threads)
+    rows = choice.rows(X, n_threads, preferences)
     penalty = parameters.conditions.penalty(X.columns)
     objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)
     return Problem(objective, n_pairs, choice)

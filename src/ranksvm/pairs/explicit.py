@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,6 +87,10 @@ class ExplicitPairs:
         some = weight > 0
         margin = 0.0 if given.margin is None else given.margin[some]
         return cls(i[some], j[some], weight[some], given.n_rows, margin, may_repeat=True)
+
+    def moved(self, places: NDArray[np.int64]) -> ExplicitPairs:
+        """Return the same pairs of places, where each row has one."""
+        return replace(self, better=places[self.better], worse=places[self.worse])
 
     def differences(self, scores: Vector) -> Vector:
         """Return ``D s``: for each pair, by how much the better row is ahead."""

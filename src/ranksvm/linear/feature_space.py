@@ -1,0 +1,101 @@
+"""The equations of interior points where features are fewer than rows: in the space of these.
+
+With the Laplacian ``L = D'WD`` of listed pairs, they are of ``X'LX`` (:eq:`interior-features`), a
+sum over queries: whole queries are gathered into blocks of rows, so that nothing is copied for
+long. Where rows store little, it is a product of sparse matrices. What rows have in common does not
+count, since L maps constants to zero within each query.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lazy import cached_property
+from ..pairs.explicit import ExplicitPairs
+from ..pairs.queries import QueryGroups
+from ..records import record
+from ..threads import in_order
+from .hessian import blocks_of_queries
+from .long_query import BLOCK_BYTES
+from .row_space import TINY, RowSpace, are_far_apart
+
+Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+LEAST_ROWS = 256  # of a block
+
+
+@record
+class FeatureSpace:
+    """Features as coordinates, for steps of listed pairs.
+
+    Attributes
+    ----------
+    rows : RowSpace
+        Of more rows than features.
+    pairs : ExplicitPairs
+    groups : QueryGroups
+        Of which no pair leaves its query.
+    """
+
+    rows: RowSpace
+    pairs: ExplicitPairs
+    groups: QueryGroups
+    hair: ClassVar[float] = 0.0
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether the squares of the rows are within floating point."""
+        square = float(self.rows.X.column_squares(self.rows.n_threads).sum())
+        return TINY < square < 1 / TINY
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        """Whether products go by what rows store."""
+        X = self.rows.X
+        return are_far_apart(*X.shape, X.n_stored, len(self.pairs.better))
+
+    def scores(self, step: Vector) -> Vector:
+        """Return how the scores move."""
+        return self.rows.X.dot(step, self.rows.n_threads)
+
+    def coordinates(self, balance: Vector) -> Vector:
+        """Return ``X'D'b``, for ``D'b`` of shape (n_samples,)."""
+        return self.rows.X.t_dot(balance - balance.mean(), self.rows.n_threads)
+
+    def equations(self, weights: Vector) -> Floats:
+        """Return ``X'D' diag(weights) D X``."""
+        if self.is_sparse:
+            Z = self.rows.stored
+            product = Z.T @ (self.pairs.sparse_laplacian(weights) @ Z)
+            return np.asarray(product.toarray(), dtype=np.float64)
+        X, laplacian = self.rows.X, self._by_place.sparse_laplacian(weights)
+        d = X.shape[1]
+        shift, _ = X.standardization(self.rows.n_threads)
+
+        def product_of(queries: tuple[int, int]) -> Floats:
+            first, last = (int(place) for place in self.groups.indptr[list(queries)])
+            rows = first, last, self._order
+            Z = X.gather(rows, (0, d), shift, np.ones(d), np.float64)
+            return np.asarray(Z.T @ (laplacian[first:last, first:last] @ Z), dtype=np.float64)
+
+        total = np.zeros((d, d))
+        blocks, too_long = blocks_of_queries(self.groups, max(BLOCK_BYTES // (8 * d), LEAST_ROWS))
+        blocks += [(query, query + 1) for query in too_long]
+        with in_order(self.rows.n_threads) as ordered:
+            for part in ordered(product_of, blocks):
+                total += part
+        return total
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64] | None:
+        order = self.groups.order
+        return None if order is None else order.astype(np.int64)
+
+    @cached_property
+    def _by_place(self) -> ExplicitPairs:
+        """The pairs, each of places in place of rows."""
+        return self.pairs if self._order is None else self.pairs.moved(np.argsort(self._order))
