@@ -162,7 +162,7 @@ class Progress:
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
-    # Value and bound, and whether they are smoothed.
+    # Value and bound, and whether they are of a loss that is widened.
     _trace: list[tuple[float, float, bool]] = field(default_factory=list)
     _confirmed: Vector | None = None  # weights
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
@@ -209,7 +209,7 @@ class Progress:
         self.latest, best = evaluation, self.best
         if best is None or _is_better(evaluation, best):
             self.best = best = evaluation
-        self._trace.append((best.value, self.lower_bound, evaluation.smoothing > 0))
+        self._trace.append((best.value, self.lower_bound, evaluation.width > 1))
         shown = self._better or best
         value = shown.value
         n_before = len(self.history)
@@ -300,7 +300,7 @@ class Progress:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
         lines = self._trace[self.first :][-patience - 1 :]
-        if len(lines) <= patience or any(line[2] != smoothed for line in lines):
+        if len(lines) <= patience or any(line[2] != lines[-1][2] for line in lines):
             return False
         value_before, bound_before, _ = lines[0]
         value_gain = value_before - self._trace[-1][0]
