@@ -27,7 +27,7 @@ def run(*arguments):
 def model(tmp_path):
     """A named model as a file, and what it holds."""
     pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"bm25": [0.0, 1.0, 2.0], "größe": [1.0, 0.0, 1.0], "x": [0.0, 0, 0]})
+    X = pd.DataFrame({"bm25": [0.0, 1.0, 2.0], "größe": [1.0, 0.0, 2.0], "x": [0.0, 0, 0]})
     save_model(RankSVM(C=2).fit(X, [0, 1, 2]), tmp_path / "m.json")
     return tmp_path / "m.json", load_model(tmp_path / "m.json")
 

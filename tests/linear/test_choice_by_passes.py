@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from ranksvm.linear import costs
+from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import choose_solver
+from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
 
 ROWS = 12_000
@@ -58,3 +60,25 @@ def test_planes_go_first_where_a_hessian_is_dear_as_well(monkeypatch):
 def test_more_planes_are_worth_trying_where_few_pairs_decide():
     few, many = (choice(Rows((ROWS, 136)), "hinge", rows_of_a_query=k).n_planes for k in (2, 60))
     assert few > 2 * many
+
+
+@pytest.mark.parametrize(
+    ("C", "second"), [(1e-3, "bundle"), (10.0, "trust_region"), (1e6, "newton")]
+)
+def test_weak_regularization_has_products_go_first_and_next_to_none_neither(C, second):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3_000, 24))
+    y = X @ rng.normal(size=24) + 3 * rng.normal(size=3_000)
+    preferences = Preferences.from_labels(y, np.arange(3_000) // 30)
+    parameters = Parameters(loss="hinge", C=C)
+    result = make_problem(DesignMatrix.from_array(X), preferences, parameters).minimize(parameters)
+    assert str(result.status) == "converged"
+    first, then, *_ = (line.solver for line in result.history)  # a look at a plane tells
+    assert (first, then) == ("bundle", second)
+
+
+def test_few_rows_have_planes_go_first_however_weak_regularization_is():
+    preferences = Preferences.from_labels(np.arange(500) % 3, np.arange(500) // 10)
+    choice = choose_solver(Rows((500, 24)), preferences, Parameters(loss="hinge", C=1e3))
+    assert choice.n_planes > 0
+    assert choice.n_if_weak == 0

@@ -24,7 +24,7 @@ from ..solvers import (
     samples_first,
     trust_region,
 )
-from ..solvers.automatic import SmoothSolver
+from ..solvers.automatic import NEXT_TO_NOTHING, WEAK, SmoothSolver, strength
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
@@ -67,6 +67,10 @@ class SolverChoice:
         Whether a sample goes first.
     is_proximal : bool
         Whether the penalty has kinks or bounds.
+    n_if_weak : float
+        For the hinge, how much work of products with the Hessian the solver is worth where
+        regularisation is weak: these go first then, in place of planes, unless there is next to
+        none. Planes go first all the same where that is 0.
     """
 
     name: str
@@ -75,6 +79,7 @@ class SolverChoice:
     n_products: float = 0.0
     samples: bool = False
     is_proximal: bool = False
+    n_if_weak: float = 0.0
 
     def rows(
         self, X: Matrix, n_threads: int, preferences: AnyPreferences | None = None
@@ -114,7 +119,15 @@ class SolverChoice:
             return self._smooth(objective, w0, progress)
         if self.n_planes == 0:
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
-        return planes_first(self._smooth, self.n_planes, objective, w0, progress, planes=planes)
+        return planes_first(
+            self._smooth,
+            self.n_planes,
+            objective,
+            w0,
+            progress,
+            planes=planes,
+            unless_weak=self.n_if_weak > 0,
+        )
 
     def when_shared(self) -> SolverChoice:
         """Return the solvers for several problems nearby, which a Hessian serves one after another.
@@ -143,8 +156,11 @@ class SolverChoice:
         """Minimise an objective with smooth derivatives."""
         if self.samples:
             return samples_first(self._alone, objective, w0, progress)
-        if self.n_products > 0:
-            return products_first(self._alone, self.n_products, objective, w0, progress)
+        n_products = self.n_products
+        if self.n_if_weak > 0 and not w0.any() and strength(progress) < WEAK:
+            n_products = self.n_if_weak if strength(progress) > NEXT_TO_NOTHING else 0.0
+        if n_products > 0:
+            return products_first(self._alone, n_products, objective, w0, progress)
         return self._alone(objective, w0, progress)
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
@@ -178,9 +194,11 @@ def choose_solver(
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
-      quicker (`ranksvm.solvers.patience.Patience`): planes for the hinge loss (`planes_first`),
-      products with the Hessian for the squared one (`products_first`), and for the hinge loss as
-      well, after planes, where some hundreds of products cost less than half the Newton steps.
+      quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
+      (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
+      where some hundreds of them cost less than half the Newton steps. Where regularisation is
+      weak, which planes do not suit, products go first for the hinge, too, or where there is next
+      to none, which products do not suit either, neither does.
 
     Where an explicit Hessian is too large, products remain. By default, `costs` are of the host.
     """
@@ -199,8 +217,13 @@ def choose_solver(
         return SolverChoice(direct, kinks, n_products=n_products * (n_products > FEW_PRODUCTS))
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
+    may_be_weak = direct == "newton" and costs.n >= FEW_ROWS
     return SolverChoice(
-        direct, kinks, n_planes=n_planes, n_products=n_products * (CHEAPER * by_products < cost)
+        direct,
+        kinks,
+        n_planes=n_planes,
+        n_products=n_products * (CHEAPER * by_products < cost),
+        n_if_weak=n_products * may_be_weak,
     )
 
 

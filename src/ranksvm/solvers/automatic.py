@@ -17,6 +17,7 @@ from .trust_region import trust_region
 
 Vector = NDArray[np.float64]
 FAR = 0.5  # a relative gap
+WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -51,6 +52,15 @@ def products_first(
     return fallback(objective, _start(result, w0), progress)
 
 
+def strength(progress: Progress) -> float:
+    """Return how strong regularisation is: near 1 where it alone decides, for the hinge from zero.
+
+    It is the share t of the gradient at zero that is the best dual point, since the first bound is
+    ``t / 2`` of the value (:eq:`best-multiple`).
+    """
+    return 2 * (1 - progress.history[0].dual_gap) if progress.history else 1.0
+
+
 def planes_first(
     fallback: SmoothSolver,
     work: float,
@@ -59,6 +69,7 @@ def planes_first(
     progress: Progress | None = None,
     *,
     planes: CuttingPlanes | None = None,
+    unless_weak: bool = False,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
@@ -78,6 +89,8 @@ def planes_first(
     progress : Progress, optional
     planes : CuttingPlanes, optional
         As for `bundle`.
+    unless_weak : bool, default=False
+        Whether to give planes up at the first one if regularisation is weak.
 
     Returns
     -------
@@ -85,7 +98,13 @@ def planes_first(
     """
     progress = progress or Progress()
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    with progress.patient(Patience(work)):
+    patience = Patience(work)
+
+    def goes_on(progress: Progress) -> bool:
+        is_weak = unless_weak and not w0.any() and strength(progress) < WEAK
+        return not is_weak and patience(progress)
+
+    with progress.patient(goes_on):
         result = bundle(objective, w0, progress, planes=planes)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
