@@ -190,7 +190,8 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where they cost no more than 64 products with the Hessian,
+    - at once for a smooth loss where as many as serve if pairs are many cost no more than 64
+      products with the Hessian,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -214,7 +215,8 @@ def choose_solver(
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        return SolverChoice(direct, kinks, n_products=n_products * (n_products > FEW_PRODUCTS))
+        few = FEW_PRODUCTS * _scarcity(costs, parameters)
+        return SolverChoice(direct, kinks, n_products=n_products * (n_products > few))
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
     may_be_weak = direct == "newton" and costs.n >= FEW_ROWS
@@ -278,12 +280,17 @@ def _digits(parameters: Parameters) -> float:
 
 def _steps(costs: Costs, parameters: Parameters) -> float:
     """Return how many Newton steps that takes: more where pairs are few."""
-    steps, scarce = float(STEPS), SCARCE
+    steps = float(STEPS)
     if parameters.loss == "hinge":
         steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
-        scarce = SCARCE_OF_HINGE
+    return steps * _scarcity(costs, parameters)
+
+
+def _scarcity(costs: Costs, parameters: Parameters) -> float:
+    """Return how many times as many steps few pairs take as many do."""
+    scarce = SCARCE_OF_HINGE if parameters.loss == "hinge" else SCARCE
     n_unknowns = min(costs.n, costs.d)
-    return steps * min(1 + scarce * n_unknowns / max(costs.n_pairs, 1.0), MOST_OFTEN)
+    return min(1 + scarce * n_unknowns / max(costs.n_pairs, 1.0), MOST_OFTEN)
 
 
 def _explicit(
