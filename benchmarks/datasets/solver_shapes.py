@@ -52,8 +52,10 @@ def make_short_queries(queries: int = 5_000, of_a_query: int = 10) -> Data:
     return Data(X, grades(utility, LABEL_SHARES), np.repeat(np.arange(queries), of_a_query))
 
 
-def make_few_pairs(is_sparse: bool, queries: int, of_a_query: int, features: int) -> Data:
-    """Rows of ten categories, or dense ones, with hardly more pairs than features: two levels."""
+def make_binary_queries(
+    is_sparse: bool, queries: int, of_a_query: int, features: int, noise: float = 0.5
+) -> Data:
+    """Rows of ten categories, or dense ones, in short queries: two levels."""
     rng = np.random.default_rng(0)
     rows = queries * of_a_query
     X: Any = rng.standard_normal((rows, features))
@@ -62,7 +64,8 @@ def make_few_pairs(is_sparse: bool, queries: int, of_a_query: int, features: int
         indptr = np.arange(0, columns.size + 1, 10, dtype=np.int32)
         values, columns = np.ones(columns.size), columns.ravel().astype(np.int32)
         X = sparse.csr_matrix((values, columns, indptr), (rows, features))
-    utility = X @ rng.standard_normal(features) + 0.5 * features**0.5 * rng.standard_normal(rows)
+    utility = X @ rng.standard_normal(features)
+    utility += noise * features**0.5 * rng.standard_normal(rows)
     y = (utility > np.median(utility)).astype(np.float64)
     return Data(X, y, np.repeat(np.arange(queries), of_a_query))
 
@@ -85,9 +88,10 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
     "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
     "few-rows-500x5000": partial(make_few_rows, 500, 5_000),
-    "few-pairs-3000x1600": partial(make_few_pairs, True, 300, 10, 1_600),
-    "few-pairs-dense-1100x800": partial(make_few_pairs, False, 110, 10, 800),
-    "few-pairs-dense-15000x330": partial(make_few_pairs, False, 3_000, 5, 330),
+    "few-pairs-3000x1600": partial(make_binary_queries, True, 300, 10, 1_600),
+    "few-pairs-dense-1100x800": partial(make_binary_queries, False, 110, 10, 800),
+    "few-pairs-dense-15000x330": partial(make_binary_queries, False, 3_000, 5, 330),
+    "dense-queries-60000x64": partial(make_binary_queries, False, 2_000, 30, 64, 2.0),
     "wide-text-8000x120000": make_wide_text,
     "short-queries-50000x280": make_short_queries,
     "web-like-144000x136": _web,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +93,8 @@ class SolverChoice:
         """
         by_dual = self.is_proximal and self.name == "newton" and RowSpace.suits_columns(X)
         by_dual = by_dual and X.shape[1] > TINY_HESSIAN
-        is_listed = self.name == "row_space" and self.kinks and not self.is_proximal
-        if is_listed and _lists_pairs(X, preferences) and isinstance(X, DesignMatrix):
+        by_pairs = self.name == "row_space" and self.kinks and not self.is_proximal
+        if by_pairs and _lists_pairs(X, preferences):
             return RowSpace(X, n_threads)
         return RowSpace.of(X, n_threads) if self.name == "row_space" or by_dual else None
 
@@ -190,8 +191,7 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where as many as serve if pairs are many cost no more than 64
-      products with the Hessian,
+    - at once for a smooth loss where six of them cost no more than 64 products with the Hessian,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -229,7 +229,7 @@ def choose_solver(
     )
 
 
-def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> bool:
+def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
     """Say whether pairs within queries may be listed, for features that are fewer than rows."""
     if not (isinstance(preferences, Preferences) and RowSpace.is_of_features(X)):
         return False
