@@ -92,7 +92,7 @@ class Costs:
         n_walked = int(sizes[sizes * X.shape[1] > BLOCK].sum())
         sweep = SWEEP * (n - n_short) + SWEEP_SHORT * n_short
         laplacian = LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short
-        n_pairs = 0.5 * float(sizes @ sizes)
+        n_pairs = preferences.groups.most_pairs
         cubes = float((sizes**3).sum())
         sums = sweep, laplacian
         return cls(*X.shape, X.n_stored, n_pairs, *sums, n_walked, n_short, cubes=cubes)

@@ -135,7 +135,11 @@ class SolverChoice:
 
         Products go first where even warm Newton steps are worth more than a few.
         """
-        return self if WARM * self.n_products > FEW_PRODUCTS else replace(self, n_products=0.0)
+        return (
+            self
+            if WARM * self.n_products > FEW_PRODUCTS
+            else replace(self, n_products=0.0, n_if_weak=0.0)
+        )
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
@@ -158,8 +162,8 @@ class SolverChoice:
         if self.samples:
             return samples_first(self._alone, objective, w0, progress)
         n_products = self.n_products
-        if self.n_if_weak > 0 and not w0.any() and strength(progress) < WEAK:
-            n_products = self.n_if_weak if strength(progress) > NEXT_TO_NOTHING else 0.0
+        if self.n_if_weak > 0 and strength(progress, w0) < WEAK:
+            n_products = self.n_if_weak if strength(progress, w0) > NEXT_TO_NOTHING else 0.0
         if n_products > 0:
             return products_first(self._alone, n_products, objective, w0, progress)
         return self._alone(objective, w0, progress)
@@ -235,8 +239,7 @@ def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[Des
         return False
     from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
 
-    sizes = np.diff(preferences.groups.indptr).astype(np.float64)
-    return 0.5 * float(sizes @ sizes) <= MOST_PAIRS
+    return preferences.groups.most_pairs <= MOST_PAIRS
 
 
 def _planes_worth(costs: Costs, cost: float) -> float:

@@ -152,8 +152,7 @@ def may_be_listed(pairs: Pairs) -> bool:
         return pairs.preferences.n_looked_at <= MOST_PAIRS
     if not isinstance(pairs, CorePairs):
         return False
-    sizes = np.diff(pairs.groups.indptr).astype(np.float64)
-    return 0.5 * float(sizes @ sizes) <= MOST_PAIRS
+    return pairs.groups.most_pairs <= MOST_PAIRS
 
 
 @record(kw_only=True)

@@ -120,5 +120,4 @@ def may_be_blocks(preferences: AnyPreferences) -> bool:
     """Say whether pairs are those of labels, without roles, and few enough to be in memory."""
     if not isinstance(preferences, Preferences) or preferences.has_roles:
         return False
-    sizes = np.diff(preferences.groups.indptr).astype(np.float64)
-    return 0.5 * float(sizes @ sizes) <= MOST_IN_BLOCKS
+    return preferences.groups.most_pairs <= MOST_IN_BLOCKS

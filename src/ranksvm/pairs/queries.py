@@ -42,6 +42,12 @@ class QueryGroups:
         """Number of queries, with and without preference pairs."""
         return len(self.indptr) - 1
 
+    @property
+    def most_pairs(self) -> float:
+        """How many pairs of rows of the same query there are at most, with their own half."""
+        sizes = np.diff(self.indptr).astype(np.float64)
+        return 0.5 * float(sizes @ sizes)
+
     def per_row(self, values: NDArray[Any]) -> NDArray[Any]:
         """Give every row the value of its query.
 

@@ -52,13 +52,15 @@ def products_first(
     return fallback(objective, _start(result, w0), progress)
 
 
-def strength(progress: Progress) -> float:
-    """Return how strong regularisation is: near 1 where it alone decides, for the hinge from zero.
+def strength(progress: Progress, w0: Vector) -> float:
+    """Return how strong regularisation is, as planes have seen from zero; 1 if nothing is known.
 
-    It is the share t of the gradient at zero that is the best dual point, since the first bound is
-    ``t / 2`` of the value (:eq:`best-multiple`).
+    It is the share t of the gradient at zero that is the best dual point of the hinge, near 1 where
+    regularisation alone decides, since the first bound is ``t / 2`` of the value
+    (:eq:`best-multiple`).
     """
-    return 2 * (1 - progress.history[0].dual_gap) if progress.history else 1.0
+    is_known = bool(progress.history) and not w0.any()
+    return 2 * (1 - progress.history[0].dual_gap) if is_known else 1.0
 
 
 def planes_first(
@@ -101,7 +103,7 @@ def planes_first(
     patience = Patience(work)
 
     def goes_on(progress: Progress) -> bool:
-        is_weak = unless_weak and not w0.any() and strength(progress) < WEAK
+        is_weak = unless_weak and strength(progress, w0) < WEAK
         return not is_weak and patience(progress)
 
     with progress.patient(goes_on):

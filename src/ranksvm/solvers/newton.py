@@ -42,7 +42,9 @@ def newton(
     serve. So do those by the Hessian of a problem nearby, if one is kept. From zero, the first two
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
-    Where steps at a width of the smoothing end in rounding, the next one goes on, once.
+    Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where two
+    of a loss without kinks have to be cut short, and regularisation is weak, the way begins anew
+    with a wide smoothing (:eq:`widened`).
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.

@@ -299,8 +299,10 @@ class Progress:
     def _stands_still(self, evaluation: Point) -> bool:
         smoothed = evaluation.smoothing > 0
         patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
-        lines = self._trace[self.first :][-patience - 1 :]
-        if len(lines) <= patience or any(line[2] != lines[-1][2] for line in lines):
+        if len(self._trace) - self.first <= patience:
+            return False
+        lines = self._trace[-patience - 1 :]
+        if any(line[2] != lines[-1][2] for line in lines):
             return False
         value_before, bound_before, _ = lines[0]
         value_gain = value_before - self._trace[-1][0]
