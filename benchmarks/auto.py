@@ -2,6 +2,7 @@
 Whether ``solver="auto"`` is right: against every solver by name, on real data and generated shapes.
 
     RANKSVM_DATA=FOLDER python -m benchmarks.auto [--only NAME ...] [--losses hinge] [--Cs 1]
+    python -m benchmarks.auto --only random --random 100
 
 Both losses, weak to strong regularisation, loose to exact, features as they are. Times are CPU
 seconds of one thread, the least of a few, so that a busy machine counts little; those of a fit
@@ -24,18 +25,19 @@ import math
 import resource
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import primitives
+from benchmarks.datasets.random_shapes import random_shapes
 from benchmarks.datasets.real import find_real, real_names
 from benchmarks.datasets.solver_shapes import GENERATED, HUGE, Data
 from benchmarks.micro import best_time
@@ -48,6 +50,8 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES, SOLVERS
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, SolverResult
+
+Shapes: TypeAlias = dict[str, Callable[[], Data]]
 
 AUTO = "auto"
 RIVALS = tuple(name for name in SOLVERS if name not in (AUTO, "cutting_planes"))
@@ -154,11 +158,13 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--losses", nargs="*", default=LOSSES, choices=LOSSES)
     parser.add_argument("--Cs", nargs="*", type=float, default=[1e-3, 1.0, 1e3])
     parser.add_argument("--tols", nargs="*", type=float, default=[1e-3, 1e-6])
+    parser.add_argument("--random", type=int, default=0, help="how many random shapes, too")
     parser.add_argument("--limit", type=float, default=60.0, help='seconds for "auto"')
     parser.add_argument("--max-seconds", type=float, default=math.inf, help="for all that begins")
     parser.add_argument("--jobs", type=int, default=1, help="sets of data at a time")
     parser.add_argument("--skip-primitives", action="store_true")
     args = parser.parse_args()
+    args.shapes = GENERATED | random_shapes(args.random)
     args.deadline = time.monotonic() + args.max_seconds
     return args
 
@@ -167,7 +173,7 @@ def all_cases(args: argparse.Namespace) -> Iterator[Case]:
     """Solve everything, one set of data after the other, or a few at a time."""
     names = [
         name
-        for name in data_names()
+        for name in data_names(args.shapes)
         if name.startswith(tuple(args.only)) and not name.startswith(tuple(args.skip))
     ]
     if args.jobs == 1:
@@ -178,12 +184,12 @@ def all_cases(args: argparse.Namespace) -> Iterator[Case]:
         yield from itertools.chain.from_iterable(of_each)
 
 
-def data_names() -> list[str]:
+def data_names(shapes: Shapes) -> list[str]:
     """Name the real data that there are, and the generated."""
     real = real_names()
     if not real:
         print("real data skipped: RANKSVM_DATA names no folder of .svm.xz files", flush=True)
-    return [*real, *GENERATED]
+    return [*real, *shapes]
 
 
 def _listed(name: str, args: argparse.Namespace) -> list[Case]:
@@ -199,7 +205,7 @@ def cases_of(name: str, args: argparse.Namespace) -> Iterator[Case]:
             print(f"{name}: the rest is skipped, the time is over", flush=True)
             return
         if data is None:
-            data = load(name)
+            data = load(name, args.shapes)
             unit = unit_of(data.X)
         settings = {"loss": loss, "C": C, "tol": tol}
         case = Case(name, **settings, **unit, outcomes=compare(data, settings, args.limit))
@@ -207,10 +213,10 @@ def cases_of(name: str, args: argparse.Namespace) -> Iterator[Case]:
         yield case
 
 
-def load(name: str) -> Data:
+def load(name: str, shapes: Shapes) -> Data:
     """Read real data, or make those of a shape."""
-    if name in GENERATED:
-        return GENERATED[name]()
+    if name in shapes:
+        return shapes[name]()
     path = find_real(name)
     assert path is not None
     return Data(*load_svmlight(path))

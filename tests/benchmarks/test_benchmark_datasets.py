@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from benchmarks.datasets.letor_folders import letor_folder, load_letor
 from benchmarks.datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
+from benchmarks.datasets.random_shapes import make_random_shape
 from benchmarks.datasets.small import make_small
 from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like, web_like_blocks
 from cases import make_loss
@@ -191,3 +193,15 @@ def test_blocks_are_of_one_kind_and_have_queries_of_their_own():
         assert np.bincount(y.astype(int)) / 4000 == pytest.approx(LABEL_SHARES, abs=0.05)
     again = next(web_like_blocks(1, 4000, 40, 12))
     assert (again[0] == blocks[0][0]).all()
+
+
+@given(seed=st.sampled_from((35, 46, 56, 79, 83)))
+def test_random_shapes_depend_on_their_number_alone(seed):
+    first, again = make_random_shape(seed), make_random_shape(seed)
+    assert sparse.issparse(first.X) == sparse.issparse(again.X)
+    different = first.X != again.X
+    assert (different.nnz if sparse.issparse(first.X) else different.sum()) == 0
+    np.testing.assert_array_equal(first.y, again.y)
+    assert np.isfinite(first.X.sum())
+    assert n_pairs(first._replace(qid=np.repeat(0, len(first.y)))) > 0
+    assert len(first.qid) == len(first.y) == first.X.shape[0]
