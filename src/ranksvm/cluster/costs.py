@@ -20,15 +20,11 @@ from numpy.typing import NDArray
 from ..linear.costs import (
     BLOCK,
     FACTOR,
-    LAPLACIAN,
-    LAPLACIAN_SHORT,
     PASS_DENSE,
     PASS_SPARSE,
-    SHORT,
     SMOOTHING,
-    SWEEP,
-    SWEEP_SHORT,
     Costs,
+    in_score_space,
 )
 from ..records import record
 from .sums import FAN, depth_of
@@ -69,16 +65,13 @@ class ClusterCosts(Costs):
     ) -> ClusterCosts:
         """Count rows, values and pairs of queries of these sizes."""
         rows = sizes.astype(np.float64)
-        n, n_short = int(sizes.sum()), int(sizes[sizes <= SHORT].sum())
         return cls(
-            n,
+            int(sizes.sum()),
             n_features,
             n_stored,
             0.5 * float(rows @ rows),
-            SWEEP * (n - n_short) + SWEEP_SHORT * n_short,
-            LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short,
+            *in_score_space(rows),
             int(sizes[sizes * n_features > BLOCK].sum()),
-            n_short,
             n_partitions=n_partitions,
             has_shared=has_shared,
         )

@@ -8,6 +8,7 @@ depends on the data alone; only ratios matter.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.preferences import Preferences
@@ -18,10 +19,13 @@ from .row_space import DENSE, are_far_apart
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
-SWEEP, SWEEP_SHORT = 70.0, 13.0  # of a row
+# Of a row in long queries; in short ones, and of two rows of one of these.
+SWEEP, SWEEP_SHORT, SWEEP_TWO = 70.0, 7.0, 1.1
+LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 40.0, 3.0, 0.3
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
-LAPLACIAN, LAPLACIAN_SHORT = 40.0, 8.0
-HESSIAN, WALK = 0.05, 4.0  # of n d^2, and of n d in long queries
+# Of n d^2, of n d, of a row, and of n d in long queries; in double precision of n d^2.
+HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, WALK, HESSIAN_DOUBLE = 0.025, 1.5, 30.0, 4.0, 0.05
+HESSIAN_TWO, HESSIAN_TWO_VALUES = 3.6, 0.06  # of two rows of a short query; times d
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
 SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoothing
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
@@ -40,6 +44,16 @@ SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
 
 
+def in_score_space(sizes: NDArray[np.float64]) -> tuple[float, float, int, float]:
+    """Return what queries of these sizes cost: `sweep`, `laplacian`, `n_short` and `n_twos`."""
+    short = sizes[sizes <= SHORT]
+    n_short, n_twos = int(short.sum()), float((short * (short - 1)).sum()) / 2
+    n_long = int(sizes.sum()) - n_short
+    sweep = SWEEP * n_long + SWEEP_SHORT * n_short + SWEEP_TWO * n_twos
+    laplacian = LAPLACIAN * n_long + LAPLACIAN_SHORT * n_short + LAPLACIAN_TWO * n_twos
+    return sweep, laplacian, n_short, n_twos
+
+
 @record
 class Costs:
     """Nanoseconds of work on data of a shape.
@@ -53,10 +67,12 @@ class Costs:
         How many there are at most.
     sweep, laplacian : float
         Value and gradient in score space, and a product there.
-    n_walked : int
-        Rows of queries too long for a block of an explicit Hessian.
     n_short : int
         Rows of queries so short that their pairs are gone through one by one.
+    n_twos : float
+        How many times two of these rows share a query.
+    n_walked : int
+        Rows of queries too long for a block of an explicit Hessian.
     are_given : bool
         Whether pairs are multiplied one by one in an explicit Hessian.
     cubes : float
@@ -69,33 +85,31 @@ class Costs:
     n_pairs: float
     sweep: float
     laplacian: float
-    n_walked: int = 0
     n_short: int = 0
+    n_twos: float = 0.0
+    n_walked: int = 0
     are_given: bool = False
     cubes: float = 0.0
 
     @classmethod
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
         """Count rows, values and pairs."""
-        n = X.shape[0]
+        n, d = X.shape
         if isinstance(preferences, GivenPreferences):
             n_pairs = float(len(preferences.winner))
             sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)
-            return cls(*X.shape, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
+            return cls(n, d, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
         if not isinstance(preferences, Preferences):
             n_pairs = preferences.n_looked_at
-            is_dense = OF_BLOCKS * X.n_stored > n * X.shape[1]
+            is_dense = OF_BLOCKS * X.n_stored > n * d
             sums = TOP_SWEEP * n_pairs, TOP_LAPLACIAN * n_pairs
-            return cls(*X.shape, X.n_stored, n_pairs, *sums, are_given=not is_dense)
+            return cls(n, d, X.n_stored, n_pairs, *sums, are_given=not is_dense)
         sizes = np.diff(preferences.groups.indptr).astype(np.float64)
-        n_short = int(sizes[sizes <= SHORT].sum())
-        n_walked = int(sizes[sizes * X.shape[1] > BLOCK].sum())
-        sweep = SWEEP * (n - n_short) + SWEEP_SHORT * n_short
-        laplacian = LAPLACIAN * (n - n_short) + LAPLACIAN_SHORT * n_short
+        n_walked = int(sizes[sizes * d > BLOCK].sum())
         n_pairs = preferences.groups.most_pairs
+        of_scores = in_score_space(sizes)
         cubes = float((sizes**3).sum())
-        sums = sweep, laplacian
-        return cls(*X.shape, X.n_stored, n_pairs, *sums, n_walked, n_short, cubes=cubes)
+        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked=n_walked, cubes=cubes)
 
     @property
     def is_dense(self) -> bool:
@@ -139,7 +153,7 @@ class Costs:
 
     def row_space(self, n_steps: float) -> float:
         """Newton steps by the Hessian of the space of rows."""
-        step = HESSIAN * self.n**3 + FACTOR * self.n**3 + 2 * self.read + self.evaluation
+        step = HESSIAN_DOUBLE * self.n**3 + FACTOR * self.n**3 + 2 * self.read + self.evaluation
         return self._gram + n_steps * step
 
     def interior_points(self, n_steps: float) -> float:
@@ -148,7 +162,8 @@ class Costs:
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
             return self._gram + n_steps * step
-        products = HESSIAN * self.n * self.d**2 + PARTNER * (2 * self.n_pairs + self.n) * self.d
+        products = HESSIAN_DOUBLE * self.n * self.d**2
+        products += PARTNER * (2 * self.n_pairs + self.n) * self.d
         if are_far_apart(self.n, self.d, self.n_stored, self.n_pairs):
             products = self._sparse_pairs
         return n_steps * (step + products)
@@ -164,13 +179,20 @@ class Costs:
         if self.are_given and is_sparse:
             return self._sparse_pairs
         if self.are_given:
-            return HESSIAN * self.n * self.d**2 + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
+            return self._dense_blocks + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if is_sparse:
             of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
             unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
             return (1 - unused) * of_all
         walk = WALK * self.n_walked * self.d
-        return HESSIAN * self.n * self.d**2 + walk
+        # Hardly a pair is amid a narrow smoothing.
+        pairs = (HESSIAN_TWO + HESSIAN_TWO_VALUES * self.d) * self.n_twos * (not kinks)
+        return self._dense_blocks + walk + pairs
+
+    @property
+    def _dense_blocks(self) -> float:
+        """The Hessian by blocks of dense rows, in single precision."""
+        return self.n * (HESSIAN * self.d**2 + HESSIAN_VALUE * self.d + HESSIAN_ROW)
 
     @property
     def _sparse_pairs(self) -> float:
