@@ -129,7 +129,7 @@ class _Newton:
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
         is_exact = is_exact and self._matrix is not None and not self._matrix.is_rough
-        if dtype is not None or not is_gain(before, there):
+        if dtype is not None or self._is_wide(before) or not is_gain(before, there):
             self._matrix = None
         if is_exact and trial.step > 0.5 and fall > 0.1:
             self._dtype = np.float64
@@ -154,11 +154,17 @@ class _Newton:
         left = self._left / SAFE * before.distance
         return before.smoothing + left <= self._progress.target
 
+    def _is_wide(self, before: Evaluation) -> bool:
+        return self._continuation.is_wide and not before.has_kinks
+
     def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
         """Return the precision of the Hessian at the end of a step; None if none is needed.
 
-        One that is nearly singular to its rounding serves no other step.
+        One that is nearly singular to its rounding serves no other step. Where the way began wide,
+        one step is most often enough for a width, and pairs are others at the next.
         """
+        if self._is_wide(before):
+            return None
         if self._matrix is None or self._matrix.least_pivot <= np.finfo(self._dtype).eps:
             return self._dtype
         left = self._left * min(1.0, SAFE * self._left) ** self._n_more if is_exact else 0.0

@@ -49,6 +49,8 @@ class Continuation:
         By how much the smoothing was narrowed last.
     accuracy : float
         How far a step has to reduce the residual of its equations at least.
+    is_wide : bool
+        Whether the way began wide.
     """
 
     def __init__(self, foresees: bool = False) -> None:
@@ -57,7 +59,7 @@ class Continuation:
         self._settles = False
         self._n_steps = 0
         self._is_first = True
-        self._is_wide = False
+        self.is_wide = False
         self._retreated = False
         self._n_short = 0  # steps, one after another
         self._went_back = self._went_beyond = False
@@ -85,7 +87,7 @@ class Continuation:
         wide = evaluation.widened()
         if wide is None:
             return evaluation
-        self._is_wide, self.accuracy = True, ACCURATE
+        self.is_wide, self.accuracy = True, ACCURATE
         self.ratio = NARROWED if self._foresees else NARROWER
         return wide
 
@@ -95,7 +97,7 @@ class Continuation:
         That is after a step of less than a quarter; where steps are exact, after two of less than a
         tenth, one after another, since a single one may well lead on.
         """
-        if self._is_wide or evaluation.has_kinks:
+        if self.is_wide or evaluation.has_kinks:
             return None
         shortest, most = (SHORTEST, 1) if self._foresees else (SHORT, 0)
         self._n_short = self._n_short + 1 if step < shortest else 0
@@ -112,9 +114,9 @@ class Continuation:
         last one had been, too; and equations are to be solved more accurately. A loss without kinks
         becomes so (`begun_anew`).
         """
-        if not (self._is_wide or evaluation.has_kinks):
+        if not (self.is_wide or evaluation.has_kinks):
             return self.begun_anew(evaluation, step)
-        if not self._is_wide:
+        if not self.is_wide:
             is_new = self._n_steps == 0 and not self._went_back
             if not (is_new and step < 0.5 and self.ratio < 0.5):
                 return None
@@ -137,11 +139,11 @@ class Continuation:
         """
         self._n_steps += 1
         many = MANY_AT_FIRST if self._is_first else MANY
-        if self._foresees and self._n_steps > many and not self._settles and not self._is_wide:
+        if self._foresees and self._n_steps > many and not self._settles and not self.is_wide:
             self._settles, self.ratio = True, 0.5
         smoothing = evaluation.smoothing
         to_gain = evaluation.distance
-        if self._is_wide:
+        if self.is_wide:
             is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
             goes_on = is_done and smoothing > 0.1 * target
             return evaluation.narrowed(self.ratio) if goes_on else evaluation
@@ -167,7 +169,7 @@ class Continuation:
         It says how far the minimum moves if the pairs on the smoothed part stay the same. None
         where the way began wide: from minimum to minimum, pairs move little.
         """
-        if self._is_wide:
+        if self.is_wide:
             return None
         model = before.foreseen(self.ratio)
         return model if float(model.gradient @ narrowed.gradient) > 0 else None
