@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..lazy import cached_property
 from ..linear.line import Trial
 from ..pairs.loss_evaluation import LossEvaluation, SmoothEvaluation
-from ..pairs.losses import PairLoss
+from ..pairs.losses import PairLoss, SquaredHinge
 from ..pairs.rounding import ROUNDING
 from ..records import record
 from .matrix import KernelMatrix
@@ -129,6 +129,11 @@ class FunctionEvaluation:
     def smoothing(self) -> float:
         """The part of the gap that comes from smoothing."""
         return self.objective.c * (self.loss.smoothing + self.loss.slack)
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether the loss itself, without the smoothing, has kinks."""
+        return not isinstance(self.objective.loss, SquaredHinge)
 
     @property
     def absolute_gap(self) -> float:

@@ -25,7 +25,8 @@ class Patience:
 
     - a small share of the work of the other is free; but where that is next to nothing, work that
       has not even led to a bound ends sooner,
-    - beyond it, what is left, which is the gap, or the smoothing where that is larger, has to lead
+    - beyond it, what is left (the gap; where that is larger, the smoothing; and without kinks, the
+      distance that the gradient tells of, which falls long before a bound is any good) has to lead
       to the end before 1.25 times the work of the other in all, if its logarithm goes on to fall
       with the square root of the work as it did over the last half,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for

@@ -149,6 +149,10 @@ class Point(Remembered, Protocol):
     def width(self) -> float:
         """The width of the smoothing: 1 as an objective is smoothed at first."""
 
+    @property
+    def has_kinks(self) -> bool:
+        """Whether the function itself, without the smoothing, has kinks."""
+
     def narrowed(self: P, ratio: float) -> P:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
 
@@ -167,10 +171,6 @@ class Evaluation(Point, Protocol):
     @property
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
-
-    @property
-    def has_kinks(self) -> bool:
-        """Whether the function itself, without the smoothing, has kinks."""
 
     def widened(self) -> Evaluation | None:
         """Return where to begin anew with a smoothing at which the gradient is not far too long.

@@ -143,7 +143,8 @@ class Progress:
     first : int
         Where in the history the present solver began.
     left : list of float
-        What was left at each line of the history: the relative gap, or the smoothing if larger.
+        What was left at each line of the history: the relative gap, or if larger the smoothing, or
+        without kinks the distance from the minimum that the gradient tells of.
     """
 
     tol: float = 1e-3
@@ -223,7 +224,7 @@ class Progress:
             self._excess = excess if self.is_small(value, excess) else 0.0
         line = self._line(n_before, value, dual_gap, step)
         self.history.append(line)
-        self.left.append(max(dual_gap, evaluation.smoothing / max(abs(value), TINY)))
+        self.left.append(max(dual_gap, _left(evaluation) / max(abs(value), TINY)))
         if status is None:
             self._confirmed = None
         if self.callback is not None and self.callback(line) is True and status is None:
@@ -341,6 +342,12 @@ class Progress:
             status = self._confirmed_status(status, value, dual_gap)
         assert self._confirmed is not None
         return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)
+
+
+def _left(point: Point) -> float:
+    """Return what steps have to bring down, which tells of them where no bound is any good yet."""
+    is_smooth = not (point.has_kinks or point.smoothing > 0)
+    return point.distance if is_smooth else point.smoothing
 
 
 def _is_better(point: Point, best: Point) -> bool:
