@@ -15,6 +15,7 @@ from .given import AnyPreferences, GivenPreferences
 from .given_pairs import GivenPairs
 from .loss_evaluation import SmoothEvaluation
 from .losses import SquaredHinge
+from .queries import QueryGroups
 from .rounding import EPSILON, ROUNDING, relative_rounding
 from .sweeps import Pairs
 from .top import TopPreferences
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MOST_PAIRS = 1 << 22
+BLOCK = 1 << 20  # comparisons at once
 
 Vector = NDArray[np.float64]
 
@@ -60,14 +62,7 @@ class ExplicitPairs:
         if isinstance(preferences, TopPreferences):
             return cls._of_given(listed(preferences))
         groups, y = preferences.groups, preferences.y
-        order = np.arange(groups.n_samples) if groups.order is None else groups.order
-        better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for first, last in zip(groups.indptr[:-1], groups.indptr[1:], strict=True):
-            rows = order[first:last].astype(np.int64)
-            above, below = np.nonzero(y[rows, np.newaxis] > y[rows])
-            better.append(rows[above])
-            worse.append(rows[below])
-        i, j = np.concatenate(better), np.concatenate(worse)
+        i, j = _within(groups, y)
         weight = np.ones(len(i)) if preferences.pair_weight is None else y[i] - y[j]
         if preferences.query_weight is not None:
             weight *= groups.per_row(preferences.query_weight)[i]
@@ -142,6 +137,28 @@ class ExplicitPairs:
 
     def _sum(self, rows: NDArray[np.int64], values: Vector) -> Vector:
         return np.bincount(rows, values, self.n_samples).astype(np.float64, copy=False)
+
+
+def _within(groups: QueryGroups, y: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the better and the worse row of each pair, query by query.
+
+    Queries of the same length are compared at once, as many as make a block.
+    """
+    order = np.arange(groups.n_samples) if groups.order is None else groups.order.astype(np.int64)
+    lengths, firsts = np.diff(groups.indptr), groups.indptr[:-1]
+    better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for length in np.unique(lengths[lengths > 1]):
+        alike = firsts[lengths == length]
+        for begin in range(0, len(alike), max(BLOCK // int(length) ** 2, 1)):
+            block = alike[begin : begin + max(BLOCK // int(length) ** 2, 1)]
+            rows = order[block[:, np.newaxis] + np.arange(length)]
+            labels = y[rows]
+            query, above, below = np.nonzero(labels[:, :, np.newaxis] > labels[:, np.newaxis])
+            better.append(rows[query, above])
+            worse.append(rows[query, below])
+    i, j = np.concatenate(better), np.concatenate(worse)
+    by_query = np.argsort(np.argsort(order)[i], kind="stable")
+    return i[by_query], j[by_query]
 
 
 def may_be_listed(pairs: Pairs) -> bool:
