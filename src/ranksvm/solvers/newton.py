@@ -79,6 +79,7 @@ class _Newton:
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
         self._left = HOPED  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
+        self._is_short = False  # whether the last step was cut short
 
     def minimize(self, objective: Objective, w0: Vector) -> SolverResult:
         """Step from w0 to where the gap is small enough."""
@@ -120,8 +121,9 @@ class _Newton:
         self._trial = trial = None
         if direction is not None:
             dtype = self._asked_for(before, is_exact)
+            at_end = dtype if self._foresees_the_end(before) else None
             rough, is_last = self._goes_on_roughly(), self._is_last(before)
-            line = before.towards(direction, dtype, roughly=rough, is_last=is_last)
+            line = before.towards(direction, at_end, roughly=rough, is_last=is_last)
             trial, n_trials = line_search(line)
             self._progress.n_evaluations += n_trials
         if trial is None:
@@ -129,8 +131,9 @@ class _Newton:
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
         is_exact = is_exact and self._matrix is not None and not self._matrix.is_rough
-        if dtype is not None or self._is_wide(before) or not is_gain(before, there):
+        if dtype is not None or not is_gain(before, there):
             self._matrix = None
+        self._is_short = trial.step < 1.0
         if is_exact and trial.step > 0.5 and fall > 0.1:
             self._dtype = np.float64
         # A first step says how long the way was; those that go all along it, how the slope bends.
@@ -154,17 +157,20 @@ class _Newton:
         left = self._left / SAFE * before.distance
         return before.smoothing + left <= self._progress.target
 
-    def _is_wide(self, before: Evaluation) -> bool:
-        return self._continuation.is_wide and not before.has_kinks
+    def _foresees_the_end(self, before: Evaluation) -> bool:
+        """Say whether a Hessian at the end of the full step is likely to serve the next one.
+
+        It does not where steps are cut short; nor where the way of a loss without kinks began wide,
+        since one step is most often enough for a width then, and pairs are others at the next.
+        """
+        is_wide = self._continuation.is_wide and not before.has_kinks
+        return not (self._is_short or is_wide)
 
     def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
         """Return the precision of the Hessian at the end of a step; None if none is needed.
 
-        One that is nearly singular to its rounding serves no other step. Where the way began wide,
-        one step is most often enough for a width, and pairs are others at the next.
+        One that is nearly singular to its rounding serves no other step.
         """
-        if self._is_wide(before):
-            return None
         if self._matrix is None or self._matrix.least_pivot <= np.finfo(self._dtype).eps:
             return self._dtype
         left = self._left * min(1.0, SAFE * self._left) ** self._n_more if is_exact else 0.0
