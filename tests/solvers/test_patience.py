@@ -133,3 +133,12 @@ def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
     for n, allowed in ((60, True), (int(WORK) + few, False)):
         smoothings = retreating(n - few, few, 1.0)
         assert goes_on(n, 1e-3, 0.0, smoothings=smoothings) is allowed
+
+
+def test_a_steep_step_promises_what_the_gap_does_not_yet():
+    progress = make_progress(60, 1e-3, 0.0)
+    progress.is_steep = True
+    assert Patience(WORK)(progress)
+    progress = make_progress(int(AT_MOST * WORK) + 2, 1e-3, 0.0)
+    progress.is_steep = True
+    assert not Patience(WORK)(progress)

@@ -29,6 +29,8 @@ class Patience:
       distance that the gradient tells of, which falls long before a bound is any good) has to lead
       to the end before 1.25 times the work of the other in all, if its logarithm goes on to fall
       with the square root of the work as it did over the last half,
+    - until then, a step that leaves a fifth of the distance at most shows that the next few will
+      lead to a bound, or to a narrower smoothing,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
@@ -62,6 +64,8 @@ class Patience:
         early = begun + (1 - LOOK_BACK) * since
         before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
         wanted = progress.target
+        if progress.is_steep and done <= AT_MOST * self.work:
+            return True
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
         root = sqrt(since)

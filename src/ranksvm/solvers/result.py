@@ -103,6 +103,7 @@ class SolverResult:
 ROUNDING = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
+STEEP = 0.2  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
 SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
 
@@ -145,6 +146,8 @@ class Progress:
     left : list of float
         What was left at each line of the history: the relative gap, or if larger the smoothing, or
         without kinks the distance from the minimum that the gradient tells of.
+    is_steep : bool
+        Whether the last step brought that distance down to a fifth, of a smooth function.
     """
 
     tol: float = 1e-3
@@ -160,6 +163,7 @@ class Progress:
     solver: str = ""
     first: int = 0
     left: list[float] = field(default_factory=list)
+    is_steep: bool = False
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
@@ -207,6 +211,7 @@ class Progress:
         self.lower_bound = max(
             self.lower_bound, evaluation.lower_bound if lower_bound is None else lower_bound
         )
+        self.is_steep = self.latest is not None and _is_steep(self.latest, evaluation)
         self.latest, best = evaluation, self.best
         if best is None or _is_better(evaluation, best):
             self.best = best = evaluation
@@ -342,6 +347,11 @@ class Progress:
             status = self._confirmed_status(status, value, dual_gap)
         assert self._confirmed is not None
         return SolverResult(self._confirmed, last.value, last.dual_gap, status, self.history)
+
+
+def _is_steep(before: Point, there: Point) -> bool:
+    has_kinks = there.has_kinks and not there.smoothing > 0
+    return not has_kinks and there.distance <= STEEP * before.distance
 
 
 def _left(point: Point) -> float:
