@@ -33,9 +33,10 @@ GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row 
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
-PAIR, PARTNER = 45.0, 0.3  # of an interior-point step; of each two rows, times d
+PAIR, PARTNER, LISTED = 45.0, 0.3, 80.0  # of an interior-point step; of each two rows, times d
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
+QUERY_OF_BLOCKS = 2e5  # whatever rows it has
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
@@ -77,6 +78,8 @@ class Costs:
         Whether pairs are multiplied one by one in an explicit Hessian.
     cubes : float
         The sum of the cubes of the numbers of rows of queries, where pairs are those of labels.
+    n_queries : int
+        Likewise, how many have two rows or more.
     """
 
     n: int
@@ -90,6 +93,7 @@ class Costs:
     n_walked: int = 0
     are_given: bool = False
     cubes: float = 0.0
+    n_queries: int = 0
 
     @classmethod
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -108,8 +112,8 @@ class Costs:
         n_walked = int(sizes[sizes * d > BLOCK].sum())
         n_pairs = preferences.groups.most_pairs
         of_scores = in_score_space(sizes)
-        cubes = float((sizes**3).sum())
-        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked=n_walked, cubes=cubes)
+        of_blocks = float((sizes**3).sum()), int((sizes > 1).sum())
+        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *of_blocks)
 
     @property
     def is_dense(self) -> bool:
@@ -163,7 +167,7 @@ class Costs:
         if self.n <= self.d:
             return self._gram + n_steps * step
         products = HESSIAN_DOUBLE * self.n * self.d**2
-        products += PARTNER * (2 * self.n_pairs + self.n) * self.d
+        products += (PARTNER * self.d + LISTED) * (2 * self.n_pairs + self.n)
         if are_far_apart(self.n, self.d, self.n_stored, self.n_pairs):
             products = self._sparse_pairs
         return n_steps * (step + products)
@@ -171,8 +175,9 @@ class Costs:
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""
         products = PRODUCTS_OF_STEP * (2 * self.read + VECTORS * self.d)
-        step = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes + products + self.evaluation
-        return n_steps * step
+        blocks = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes
+        blocks += QUERY_OF_BLOCKS * self.n_queries
+        return n_steps * (blocks + products + self.evaluation)
 
     def _hessian(self, kinks: bool) -> float:
         is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d

@@ -25,7 +25,12 @@ from ..solvers import (
     samples_first,
     trust_region,
 )
-from ..solvers.automatic import NEXT_TO_NOTHING, WEAK, SmoothSolver, strength
+from ..solvers.automatic import (
+    NEXT_TO_NOTHING,
+    WEAK,
+    SmoothSolver,
+    strength,
+)
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
@@ -37,8 +42,8 @@ Vector = NDArray[np.float64]
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: few are active, or in a narrow smoothing.
-SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 130.0, 4.0
-FEW_PRODUCTS, FEW_PLANES = 64, 50
+SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
+FEW_PRODUCTS, FEW_IN_ROWS, FEW_PLANES = 48, 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
@@ -72,6 +77,9 @@ class SolverChoice:
         For the hinge, how much work of products with the Hessian the solver is worth where
         regularisation is weak: these go first then, in place of planes, unless there is next to
         none. Planes go first all the same where that is 0.
+    n_if_strong : float
+        Likewise without kinks, for products to go first where regularisation is so strong that few
+        of them do.
     """
 
     name: str
@@ -81,6 +89,7 @@ class SolverChoice:
     samples: bool = False
     is_proximal: bool = False
     n_if_weak: float = 0.0
+    n_if_strong: float = 0.0
 
     def rows(
         self, X: Matrix, n_threads: int, preferences: AnyPreferences | None = None
@@ -138,7 +147,7 @@ class SolverChoice:
         return (
             self
             if WARM * self.n_products > FEW_PRODUCTS
-            else replace(self, n_products=0.0, n_if_weak=0.0)
+            else replace(self, n_products=0.0, n_if_weak=0.0, n_if_strong=0.0)
         )
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
@@ -155,7 +164,7 @@ class SolverChoice:
         gave_up = not used <= {"bundle", "trust_region"}
         if gave_up or max(last.n_products, FEW_PRODUCTS) > WARM * n_products:
             n_products = 0.0
-        return replace(self, n_planes=n_planes, n_products=n_products)
+        return replace(self, n_planes=n_planes, n_products=n_products, n_if_strong=0.0)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
@@ -164,8 +173,11 @@ class SolverChoice:
         n_products = self.n_products
         if self.n_if_weak > 0 and strength(progress, w0) < WEAK:
             n_products = self.n_if_weak if strength(progress, w0) > NEXT_TO_NOTHING else 0.0
-        if n_products > 0:
-            return products_first(self._alone, n_products, objective, w0, progress)
+        n_products, if_strong = max(n_products, self.n_if_strong), self.n_if_strong > 0
+        if n_products > 0 and self.name != "trust_region":
+            return products_first(
+                self._alone, n_products, objective, w0, progress, if_strong=if_strong
+            )
         return self._alone(objective, w0, progress)
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
@@ -195,7 +207,8 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where six of them cost no more than 64 products with the Hessian,
+    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
+      64 in the space of the rows; but there not where regularisation is so strong that fewer do,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -219,17 +232,22 @@ def choose_solver(
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        few = FEW_PRODUCTS * _scarcity(costs, parameters)
+        few = _scarcity(costs, parameters)
+        few *= FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS
+        if direct == "row_space" and n_products <= few:
+            return SolverChoice(direct, kinks, n_if_strong=n_products)
         return SolverChoice(direct, kinks, n_products=n_products * (n_products > few))
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
-    may_be_weak = direct == "newton" and costs.n >= FEW_ROWS
+    n_if_weak = 0.0
+    if costs.n >= FEW_ROWS:
+        n_if_weak = np.inf if direct == "trust_region" else n_products
     return SolverChoice(
         direct,
         kinks,
         n_planes=n_planes,
         n_products=n_products * (CHEAPER * by_products < cost),
-        n_if_weak=n_products * may_be_weak,
+        n_if_weak=n_if_weak,
     )
 
 

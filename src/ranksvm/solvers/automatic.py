@@ -16,14 +16,21 @@ from .result import Progress, SolverResult, Status
 from .trust_region import trust_region
 
 Vector = NDArray[np.float64]
-FAR = 0.5  # a relative gap
+FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
+A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
 
 def products_first(
-    fallback: SmoothSolver, work: float, objective: Objective, w0: Vector, progress: Progress
+    fallback: SmoothSolver,
+    work: float,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress,
+    *,
+    if_strong: bool = False,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
@@ -40,16 +47,24 @@ def products_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
+    if_strong : bool, default=False
+        Whether to give products up at the first bound if regularisation is not strong.
 
     Returns
     -------
     SolverResult
     """
-    with progress.patient(Patience(work)):
+    patience = Patience(work)
+
+    def goes_on(progress: Progress) -> bool:
+        is_weak = if_strong and products_if_strong(progress, w0) >= work
+        return not is_weak and patience(progress)
+
+    with progress.patient(goes_on):
         result = trust_region(objective, w0, progress)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    return fallback(objective, _start(result, w0), progress)
+    return fallback(objective, _start(result, w0, FAR), progress)
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -61,6 +76,19 @@ def strength(progress: Progress, w0: Vector) -> float:
     """
     is_known = bool(progress.history) and not w0.any()
     return 2 * (1 - progress.history[0].dual_gap) if is_known else 1.0
+
+
+def products_if_strong(progress: Progress, w0: Vector) -> float:
+    """Return about how many products end from zero where regularisation is strong.
+
+    They go with the root of the condition number, of which the strength is about the inverse: the
+    share of the value at zero that is the first bound. Fewer are needed where it is weak and only a
+    part of the spectrum matters; and from other weights nothing is known, and so inf is returned.
+    """
+    share = 1 - progress.history[0].dual_gap
+    digits = -np.log10(np.clip(progress.tol, 1e-9, 0.1))
+    is_known = share > 0 and not w0.any()
+    return float(A_DIGIT * digits / share**0.5) if is_known else np.inf
 
 
 def planes_first(
@@ -110,12 +138,16 @@ def planes_first(
         result = bundle(objective, w0, progress, planes=planes)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    return planes_last(fallback, objective, _start(result, w0), progress, planes=planes)
+    start = _start(result, w0, FAR_OF_PLANES)
+    return planes_last(fallback, objective, start, progress, planes=planes)
 
 
-def _start(result: SolverResult, w0: Vector) -> Vector:
-    """Return the better start: of a point far from the optimum no step goes as well as of zero."""
-    return result.weights if result.dual_gap < FAR else w0
+def _start(result: SolverResult, w0: Vector, far: float) -> Vector:
+    """Return the better start: of a point far from the optimum no step goes as well as of zero.
+
+    The points of planes lie at kinks, where steps of a smoothed risk are short.
+    """
+    return result.weights if result.dual_gap < far else w0
 
 
 def planes_last(
