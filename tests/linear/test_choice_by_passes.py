@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from ranksvm.linear import costs
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -11,6 +12,7 @@ from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Progress, automatic, newton, planes_first
 
 ROWS = 12_000
 
@@ -82,3 +84,63 @@ def test_few_rows_have_planes_go_first_however_weak_regularization_is():
     choice = choose_solver(Rows((500, 24)), preferences, Parameters(loss="hinge", C=1e3))
     assert choice.n_planes > 0
     assert choice.n_if_weak == 0
+
+
+@pytest.mark.parametrize(("C", "last"), [(1e-5, "trust_region"), (10.0, "row_space")])
+def test_strong_regularization_has_products_go_first_in_few_rows(C, last):
+    rng = np.random.default_rng(0)
+    X = DesignMatrix.from_array(rng.normal(size=(300, 2_000)))
+    preferences = Preferences.from_labels(rng.integers(0, 3, 300))
+    parameters = Parameters(C=C)
+    choice = choose_solver(X, preferences, parameters)
+    assert choice.name == "row_space"
+    assert choice.n_if_strong > 0
+    result = make_problem(X, preferences, parameters).minimize(parameters)
+    assert str(result.status) == "converged"
+    solvers = [line.solver for line in result.history]
+    assert solvers[0] == "trust_region"
+    assert set(solvers[1:]) == {last}  # the first bound tells
+
+
+@pytest.mark.parametrize(("C", "second"), [(1e-3, "bundle"), (1e4, "trust_region")])
+def test_products_follow_at_once_where_no_hessian_fits_and_regularization_is_weak(C, second):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 9_000, (10_000, 5))
+    X = DesignMatrix.from_array(
+        csr_matrix((np.ones(50_000), columns.ravel(), np.arange(0, 50_001, 5)), (10_000, 9_000))
+    )
+    preferences = Preferences.from_labels(rng.integers(0, 2, 10_000), np.arange(10_000) // 100)
+    parameters = Parameters(loss="hinge", C=C, max_iter=3)
+    assert choose_solver(X, preferences, parameters).name == "trust_region"
+    history = make_problem(X, preferences, parameters).minimize(parameters).history
+    assert [line.solver for line in history[:2]] == ["bundle", second]
+
+
+def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
+    rng = np.random.default_rng(0)
+    objective = make_problem(
+        DesignMatrix.from_array(rng.normal(size=(60, 9))),
+        Preferences.from_labels(rng.integers(0, 3, 60)),
+        Parameters(loss="hinge", C=100.0),
+    ).objective
+    starts = []
+
+    def fallback(smoothed, w0, progress):
+        starts.append(w0)
+        return newton(smoothed, w0, progress)
+
+    for far in (0.0, 1.0):
+        monkeypatch.setattr(automatic, "FAR_OF_PLANES", far)
+        result = planes_first(fallback, 0.0, objective, np.zeros(9), Progress(tol=1e-9))
+        assert str(result.status) == "converged"
+    assert not starts[0].any()
+    assert starts[1].any()
+
+
+def test_costs_of_short_queries_grow_with_their_pairs():
+    def product(rows_of_a_query):
+        queries = np.arange(ROWS) // rows_of_a_query
+        preferences = Preferences.from_labels(np.arange(ROWS) % 2, queries)
+        return costs.Costs.of(Rows((ROWS, 10)), preferences).sweep / ROWS
+
+    assert product(2) < product(10) < product(60) < 0.8 * product(120)

@@ -30,6 +30,21 @@ def in_pairs(queries):
                 yield (better[i], worse[j]), value
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=30))
+def test_the_list_goes_query_by_query_and_row_by_row(rows):
+    y, qid = (np.array([row[k] for row in rows], dtype=np.int64) for k in (0, 1))
+    preferences = Preferences.from_labels(y, qid)
+    listed = ExplicitPairs.of(preferences)
+    expected = [
+        (i, j)
+        for query in dict.fromkeys(sorted(qid.tolist()))
+        for i in np.flatnonzero(qid == query)
+        for j in np.flatnonzero(qid == query)
+        if y[i] > y[j]
+    ]
+    assert list(zip(listed.better, listed.worse, strict=True)) == expected
+
+
 @given(st.integers(0, 1000), st.sampled_from([None, "gap"]), st.booleans())
 def test_they_are_the_pairs_of_the_list(seed, pair_weight, weighted):
     preferences = preferences_of(seed, pair_weight=pair_weight, weighted=weighted)

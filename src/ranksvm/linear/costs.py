@@ -24,7 +24,7 @@ SWEEP, SWEEP_SHORT, SWEEP_TWO = 70.0, 7.0, 1.1
 LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 40.0, 3.0, 0.3
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 # Of n d^2, of n d, of a row, and of n d in long queries; in double precision of n d^2.
-HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, WALK, HESSIAN_DOUBLE = 0.025, 1.5, 30.0, 4.0, 0.05
+HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, WALK, HESSIAN_DOUBLE = 0.02, 1.2, 30.0, 4.0, 0.05
 HESSIAN_TWO, HESSIAN_TWO_VALUES = 3.6, 0.06  # of two rows of a short query; times d
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
 SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoothing

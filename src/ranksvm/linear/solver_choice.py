@@ -43,6 +43,7 @@ MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # So many pairs for each feature double these: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
+UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
 FEW_PRODUCTS, FEW_IN_ROWS, FEW_PLANES = 48, 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
@@ -334,5 +335,7 @@ def _explicit(
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
-    name = min(options, key=options.__getitem__)
+    # Where interior points could do, Newton steps are often short, and form Hessians in vain.
+    doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
+    name = min(doubled, key=doubled.__getitem__)
     return name, options[name], kinks and name == "row_space" and not in_blocks

@@ -9,7 +9,7 @@ from .result import Iteration, Progress
 
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
-AT_MOST = 1.25  # of the other's work, in all
+AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
@@ -29,8 +29,8 @@ class Patience:
       distance that the gradient tells of, which falls long before a bound is any good) has to lead
       to the end before 1.25 times the work of the other in all, if its logarithm goes on to fall
       with the square root of the work as it did over the last half,
-    - until then, a step that leaves a fifth of the distance at most shows that the next few will
-      lead to a bound, or to a narrower smoothing,
+    - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
+      next few will lead to a bound, or to a narrower smoothing,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
@@ -64,7 +64,7 @@ class Patience:
         early = begun + (1 - LOOK_BACK) * since
         before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
         wanted = progress.target
-        if progress.is_steep and done <= AT_MOST * self.work:
+        if progress.is_steep and done <= WHILE_STEEP * self.work:
             return True
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False

@@ -103,7 +103,7 @@ class SolverResult:
 ROUNDING = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
-STEEP = 0.2  # what a step leaves of a distance
+STEEP = 0.15  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
 SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
 
@@ -147,7 +147,7 @@ class Progress:
         What was left at each line of the history: the relative gap, or if larger the smoothing, or
         without kinks the distance from the minimum that the gradient tells of.
     is_steep : bool
-        Whether the last step brought that distance down to a fifth, of a smooth function.
+        Whether the last step brought that distance down to 0.15 of it, of a smooth function.
     """
 
     tol: float = 1e-3
