@@ -25,12 +25,7 @@ from ..solvers import (
     samples_first,
     trust_region,
 )
-from ..solvers.automatic import (
-    NEXT_TO_NOTHING,
-    WEAK,
-    SmoothSolver,
-    strength,
-)
+from ..solvers.automatic import NEXT_TO_NOTHING, WEAK, SmoothSolver, strength
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix

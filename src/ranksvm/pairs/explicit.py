@@ -148,10 +148,10 @@ def _within(groups: QueryGroups, y: Vector) -> tuple[NDArray[np.int64], NDArray[
     lengths, firsts = np.diff(groups.indptr), groups.indptr[:-1]
     better, worse = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for length in np.unique(lengths[lengths > 1]):
-        alike = firsts[lengths == length]
-        for begin in range(0, len(alike), max(BLOCK // int(length) ** 2, 1)):
-            block = alike[begin : begin + max(BLOCK // int(length) ** 2, 1)]
-            rows = order[block[:, np.newaxis] + np.arange(length)]
+        alike, at_once = firsts[lengths == length], max(BLOCK // int(length) ** 2, 1)
+        for begin in range(0, len(alike), at_once):
+            block = alike[begin : begin + at_once, np.newaxis]
+            rows = order[block + np.arange(length)]
             labels = y[rows]
             query, above, below = np.nonzero(labels[:, :, np.newaxis] > labels[:, np.newaxis])
             better.append(rows[query, above])
