@@ -35,7 +35,7 @@ def make_random_shape(seed: int) -> Data:
         n = int(np.clip(n_stored / per_row, 100, MOST_ROWS))
         X = _categories(rng, n, d, per_row) if kind == "categories" else _words(rng, n, d, per_row)
     weights = rng.standard_normal(d) * (rng.random(d) < 10 ** rng.uniform(-2, 0))
-    utility = (X / _spread(X)) @ weights if isinstance(X, np.ndarray) else X @ weights
+    utility = (X / X.std(axis=0)) @ weights if isinstance(X, np.ndarray) else X @ weights
     noise = _between(rng, 0.05, 5.0) * max(float(utility.std()), 1e-3)
     utility += noise * rng.standard_normal(n)
     of_a_query = OF_A_QUERY[rng.integers(len(OF_A_QUERY))]
@@ -51,11 +51,6 @@ def random_shapes(count: int) -> dict[str, Callable[[], Data]]:
 
 def _between(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
-def _spread(X: np.ndarray) -> np.ndarray:
-    spread: np.ndarray = X.std(axis=0)
-    return spread
 
 
 def _categories(rng: np.random.Generator, n: int, d: int, fields: int) -> sparse.csr_matrix:

@@ -138,9 +138,9 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
 
 
 def test_costs_of_short_queries_grow_with_their_pairs():
-    def product(rows_of_a_query):
+    def sweep(rows_of_a_query):
         queries = np.arange(ROWS) // rows_of_a_query
         preferences = Preferences.from_labels(np.arange(ROWS) % 2, queries)
         return costs.Costs.of(Rows((ROWS, 10)), preferences).sweep / ROWS
 
-    assert product(2) < product(10) < product(60) < 0.8 * product(120)
+    assert sweep(2) < sweep(10) < sweep(60) < 0.8 * sweep(120)
