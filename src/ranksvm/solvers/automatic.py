@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
-from .patience import Patience
+from .patience import FEWEST, Patience
 from .protocols import Evaluation, Objective
 from .result import Progress, SolverResult, Status
 from .trust_region import trust_region
@@ -19,6 +19,7 @@ Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
+MOST_PRODUCTS, IN_ONE_STEP = 500, 0.25  # in one step, and of the other's work
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -60,8 +61,9 @@ def products_first(
         is_weak = if_strong and products_if_strong(progress, w0) >= work
         return not is_weak and patience(progress)
 
+    most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
     with progress.patient(goes_on):
-        result = trust_region(objective, w0, progress)
+        result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
     return fallback(objective, _start(result, w0, FAR), progress)
