@@ -188,7 +188,7 @@ def test_solutions_take_fewer_steps_than_alone(loss, kind):
     grid = ranksvm_grid(X, y, qid, close, **options)
     products = sum(history[-1].n_products for history in grid.histories)
     alone = [RankSVM(C, **options).fit(X, y, qid).history_[-1].n_products for C in close]
-    assert products < 0.6 * sum(alone)
+    assert products < 0.7 * sum(alone)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,13 @@ def test_exact_steps_of_a_smooth_loss_go_wide_once_two_are_cut_short():
         assert continuation.begun_anew(at, step) is None
     assert continuation.begun_anew(at, 0.05).width == 100.0
     assert continuation.begun_anew(at, 0.05) is None  # once
-    assert Continuation(foresees=True).begun_anew(replace(at, has_kinks=True), 0.01) is None
+
+
+def test_exact_steps_with_kinks_go_wide_far_from_the_end_alone():
+    continuation, at = Continuation(foresees=True), Width()
+    assert all(continuation.begun_anew(at, 0.01, 0.1) is None for _ in range(5))
+    assert [continuation.begun_anew(at, 0.01, 0.9) for _ in range(2)] == [None, None]
+    assert continuation.begun_anew(at, 0.01, 0.9).width == 100.0
 
 
 def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():

@@ -87,9 +87,12 @@ class Terms:
 
     @property
     def has_few_rows(self) -> bool:
-        """Whether rows are fewer than features, so that weights can give them nearly any scores."""
+        """Whether weights can give rows nearly any scores within queries.
+
+        Rows, less one for each query, are fewer than features then.
+        """
         n, d = self.X.shape
-        return n < d
+        return n - self.loss.pairs.groups.n_queries < d
 
     @property
     def n_passes(self) -> int:

@@ -280,16 +280,18 @@ class LinearEvaluation(AtWeights):
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
         return self.objective.narrowed(ratio).at(self.weights, self.scores)
 
+    @property
+    def begins_wide(self) -> bool:
+        """Whether the loss has kinks, and weights can give rows nearly any scores."""
+        return self.has_kinks and self.objective.has_few_rows
+
     def widened(self) -> LinearEvaluation | None:
         """Return where to begin with the width at which the gradient is its own best multiple.
 
         That is at these weights, if they are near the minimum for their width, or at zero; and None
         unless regularisation is weak: at zero, a small part of the gradient is the best dual point.
-        Where the loss has kinks, it is None as well unless rows are few.
         """
         objective = self.objective
-        if self.has_kinks and not objective.has_few_rows:
-            return None
         rest = objective.penalty.rest(objective.size)
         zero = self if np.array_equal(rest, self.weights) else objective.evaluate(rest)
         if not LEAST < zero.dual.multiple < WEAK:

@@ -43,8 +43,8 @@ def newton(
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
     Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where two
-    of a loss without kinks have to be cut short, and regularisation is weak, the way begins anew
-    with a wide smoothing (:eq:`widened`).
+    have to be cut short far from the end, and regularisation is weak, the way begins anew with a
+    wide smoothing (:eq:`widened`).
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.
@@ -121,7 +121,7 @@ class _Newton:
         self._trial = trial = None
         if direction is not None:
             dtype = self._asked_for(before, is_exact)
-            at_end = dtype if self._foresees_the_end(before) else None
+            at_end = dtype if self._foresees_the_end() else None
             rough, is_last = self._goes_on_roughly(), self._is_last(before)
             line = before.towards(direction, at_end, roughly=rough, is_last=is_last)
             trial, n_trials = line_search(line)
@@ -140,7 +140,7 @@ class _Newton:
         is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
         self._left = min(fall, SAFE * fall**2) if is_square else fall
         status = self._progress.record(there, trial.step)
-        wider = self._continuation.begun_anew(there, trial.step)
+        wider = self._continuation.begun_anew(there, trial.step, self._progress.dual_gap)
         if wider is None:
             return there, status
         self._matrix, self._left, self._n_rough, self._trial = None, 1.0, 0, None
@@ -157,14 +157,13 @@ class _Newton:
         left = self._left / SAFE * before.distance
         return before.smoothing + left <= self._progress.target
 
-    def _foresees_the_end(self, before: Evaluation) -> bool:
+    def _foresees_the_end(self) -> bool:
         """Say whether a Hessian at the end of the full step is likely to serve the next one.
 
-        It does not where steps are cut short; nor where the way of a loss without kinks began wide,
-        since one step is most often enough for a width then, and pairs are others at the next.
+        It does not where steps are cut short; nor where the way began wide, since one step is most
+        often enough for a width then, and pairs are others at the next.
         """
-        is_wide = self._continuation.is_wide and not before.has_kinks
-        return not (self._is_short or is_wide)
+        return not (self._is_short or self._continuation.is_wide)
 
     def _asked_for(self, before: Evaluation, is_exact: bool) -> type[np.floating] | None:
         """Return the precision of the Hessian at the end of a step; None if none is needed.

@@ -172,6 +172,10 @@ class Evaluation(Point, Protocol):
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
 
+    @property
+    def begins_wide(self) -> bool:
+        """Whether a smoothing that begins wide may serve products from the first step on."""
+
     def widened(self) -> Evaluation | None:
         """Return where to begin anew with a smoothing at which the gradient is not far too long.
 

@@ -13,6 +13,7 @@ NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
+FAR = 0.3  # a relative gap
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -35,9 +36,10 @@ class Continuation:
     may lie close to the kink at the optimum. A step that is too long leaves few of them active, and
     their Hessian says little of the others. So the smoothing of a loss with kinks begins wide
     (`widened`), and narrows steadily, from minimum to minimum: all pairs stay active, and their
-    Hessian is well conditioned. A loss without kinks needs that seldom; it shows in steps that have
-    to be cut short, and the way begins anew then. Where a step fails all the same, the way goes
-    back to a wider smoothing, and on from there more accurately and less steeply (`retreat`).
+    Hessian is well conditioned. Exact steps and a loss without kinks need that seldom; it shows in
+    steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
+    the way goes back to a wider smoothing, and on from there more accurately and less steeply
+    (`retreat`).
 
     Parameters
     ----------
@@ -91,15 +93,18 @@ class Continuation:
         self.ratio = NARROWED if self._foresees else NARROWER
         return wide
 
-    def begun_anew(self, evaluation: Evaluation, step: float) -> Evaluation | None:
-        """Return where a loss without kinks begins wide, after a step; None to go on.
+    def begun_anew(
+        self, evaluation: Evaluation, step: float, dual_gap: float = 0.0
+    ) -> Evaluation | None:
+        """Return where the way begins wide after all, after a step; None to go on.
 
         That is after a step of less than a quarter; where steps are exact, after two of less than a
-        tenth, one after another, since a single one may well lead on.
+        tenth, one after another, since a single one may well lead on. With kinks it is after three,
+        and not where the relative gap says that the way has led somewhere.
         """
-        if self.is_wide or evaluation.has_kinks:
+        if self.is_wide or (evaluation.has_kinks and dual_gap < FAR):
             return None
-        shortest, most = (SHORTEST, 1) if self._foresees else (SHORT, 0)
+        shortest, most = (SHORTEST, 1 + evaluation.has_kinks) if self._foresees else (SHORT, 0)
         self._n_short = self._n_short + 1 if step < shortest else 0
         if self._n_short <= most:
             return None

@@ -72,7 +72,7 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    wide = continuation.widened(start) if start.has_kinks else start
+    wide = continuation.widened(start) if start.begins_wide else start
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
     length, ended, error = 1.0, current, 1.0
