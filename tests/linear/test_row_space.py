@@ -112,6 +112,21 @@ def test_scales_and_offsets(loss):
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-4)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3])
+@pytest.mark.parametrize("digits", [3, 4])
+def test_interior_points_or_newton_steps_do_where_scales_of_dense_features_differ(digits, C):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 130)) * 10 ** rng.uniform(-digits, digits, 130)
+    y = np.round(X @ (rng.standard_normal(130) / X.std(axis=0))).clip(-3, 3)
+    model = fitted(X, y, loss="hinge", C=C, tol=1e-3, max_iter=150)
+    assert model.status_ == "converged"
+    names = list(dict.fromkeys(line.solver for line in model.history_))
+    assert names in (["interior_point"], ["interior_point", "newton"])
+    assert exact_value(model, X, y, C, "hinge") <= model.objective_ * (1 + 1e-12)
+    there = fitted(X, y, loss="hinge", C=C, tol=1e-3, solver="newton")
+    assert model.objective_ * (1 - model.dual_gap_) <= there.objective_
+
+
 @every_loss
 @pytest.mark.parametrize("scale", [1e-170, 1e-5, 1.0, 1e5, 1e100])
 def test_two_rows(loss, scale):

@@ -49,6 +49,7 @@ _BLOCK_BYTES, _BLOCK_ROWS = 1 << 20, 1024
 TINY = 1e-280
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
 RIDGE = 1e-13  # likewise: next to nothing
+WELL_CONDITIONED = 1e-8  # of the largest pivot: the least
 
 
 class _Factor(NamedTuple):
@@ -87,11 +88,16 @@ class DotProducts:
         """F; without columns where numbers are beyond floating point."""
         return _factor(self.gram) if self.is_finite else _Factor.empty(len(self.gram))
 
-    @property
+    @cached_property
     def spanning(self) -> Floats | None:
-        """F, where its columns are fewer than the rows but one, as rows that repeat make them."""
-        F = self.factor.F
-        return F if F.shape[1] < len(F) - 1 else None
+        """F, where its columns are fewer than the rows but one, as rows that repeat make them.
+
+        Likewise where scales of features differ so much that the inverse of G would be rounding.
+        """
+        F, L, _ = self.factor
+        pivots = np.diag(L) ** 2
+        is_whole = F.shape[1] >= len(F) - 1 and pivots.min() > WELL_CONDITIONED * pivots.max()
+        return None if is_whole else F
 
     def scores(self, step: Vector) -> Vector:
         """Return how the scores move, for a step of these or of coordinates."""

@@ -25,7 +25,14 @@ from ..solvers import (
     samples_first,
     trust_region,
 )
-from ..solvers.automatic import NEXT_TO_NOTHING, WEAK, SmoothSolver, strength
+from ..solvers.automatic import (
+    FAR_OF_PLANES,
+    NEXT_TO_NOTHING,
+    WEAK,
+    SmoothSolver,
+    better_start,
+    strength,
+)
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
@@ -183,9 +190,10 @@ class SolverChoice:
         from .composed_solvers import row_space  # which few rows need
 
         result = row_space(objective, w0, progress)
-        if not self.kinks and result.status is Status.STALLED:
-            return trust_region(objective, result.weights, progress)
-        return result
+        if result.status is not Status.STALLED:
+            return result
+        by_features = newton if self.kinks and objective.size <= MOST_FEATURES else trust_region
+        return by_features(objective, better_start(result, w0, FAR_OF_PLANES), progress)
 
 
 def choose_solver(

@@ -66,7 +66,7 @@ def products_first(
         result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    return fallback(objective, _start(result, w0, FAR), progress)
+    return fallback(objective, better_start(result, w0, FAR), progress)
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -140,11 +140,11 @@ def planes_first(
         result = bundle(objective, w0, progress, planes=planes)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    start = _start(result, w0, FAR_OF_PLANES)
+    start = better_start(result, w0, FAR_OF_PLANES)
     return planes_last(fallback, objective, start, progress, planes=planes)
 
 
-def _start(result: SolverResult, w0: Vector, far: float) -> Vector:
+def better_start(result: SolverResult, w0: Vector, far: float) -> Vector:
     """Return the better start: of a point far from the optimum no step goes as well as of zero.
 
     The points of planes lie at kinks, where steps of a smoothed risk are short.
