@@ -112,6 +112,17 @@ def test_scales_and_offsets(loss):
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-4)
 
 
+@pytest.mark.parametrize(("n", "d", "digits"), [(60, 40, 0), (120, 130, 0), (120, 130, 3)])
+@pytest.mark.parametrize("solver", ["newton", "row_space"])
+def test_squared_hinge_that_is_next_to_nothing_is_minimised_pair_by_pair(solver, n, d, digits):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-digits, digits, d)
+    y = np.round(X @ (rng.standard_normal(d) / X.std(axis=0))).clip(-3, 3)
+    model = fitted(X, y, solver=solver, C=1e6, tol=1e-9)
+    assert model.status_ == "converged"
+    assert exact_value(model, X, y, 1e6, "squared_hinge") <= model.objective_ * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("C", [1.0, 1e3])
 @pytest.mark.parametrize("digits", [3, 4])
 def test_interior_points_or_newton_steps_do_where_scales_of_dense_features_differ(digits, C):

@@ -20,7 +20,14 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .row_space import DENSE
 
-__all__ = ["INTERIOR_STEPS", "MOST_PAIRS", "PROXIMAL_SOLVERS", "row_space", "suits_blocks"]
+__all__ = [
+    "INTERIOR_STEPS",
+    "MOST_PAIRS",
+    "PROXIMAL_SOLVERS",
+    "pair_by_pair",
+    "row_space",
+    "suits_blocks",
+]
 
 Vector = NDArray[np.float64]
 
@@ -104,15 +111,21 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
     result = newton(objective, w0, progress, name="row_space")
-    if (
-        result.status is Status.STALLED
-        and isinstance(loss, SquaredHinge)
-        and isinstance(loss.pairs, CorePairs)
-        and listed
-    ):
-        exact = objective.with_loss(ListedSquaredHinge.of(loss))
-        return newton(exact, result.weights, progress, name="row_space")
-    return result
+    return pair_by_pair(objective, result, progress, name="row_space")
+
+
+def pair_by_pair(
+    objective: Objective, result: SolverResult, progress: Progress, *, name: str = "newton"
+) -> SolverResult:
+    """Let Newton steps of the squared hinge go on pair by pair, where sums of scores stall them."""
+    assert isinstance(objective, LinearObjective)
+    loss = objective.loss
+    if result.status is not Status.STALLED or not isinstance(loss, SquaredHinge):
+        return result
+    if not (isinstance(loss.pairs, CorePairs) and may_be_listed(loss.pairs)):
+        return result
+    exact = objective.with_loss(ListedSquaredHinge.of(loss))
+    return newton(exact, result.weights, progress, name=name)
 
 
 def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:

@@ -344,12 +344,14 @@ or float64
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
-        too sparse, numbers too large, or pairs are given. A large Hessian is left for when it is
-        needed; and without one, two passes are quicker if caches may hold much of X. It is then
-        that scores at the end are computed afresh, too. A Hessian that may be rough is exact where
-        X is large, since more steps are more passes.
+        too sparse, numbers too large, or pairs are given or listed. A large Hessian is left for
+        when it is needed; and without one, two passes are quicker if caches may hold much of X. It
+        is then that scores at the end are computed afresh, too. A Hessian that may be rough is
+        exact where X is large, since more steps are more passes.
         """
-        if not isinstance(loss, SmoothLoss) or not isinstance(loss.pairs, CorePairs):
+        if not (isinstance(loss, SmoothLoss) and loss.is_of_queries):
+            return None
+        if not isinstance(loss.pairs, CorePairs):
             return None
         blocks = whole_queries(self, loss.pairs.groups)
         if blocks is None:

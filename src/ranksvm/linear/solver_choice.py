@@ -186,7 +186,12 @@ class SolverChoice:
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""
         if self.name != "row_space":
-            return SMOOTH_SOLVERS[self.name](objective, w0, progress)
+            result = SMOOTH_SOLVERS[self.name](objective, w0, progress)
+            if result.status is not Status.STALLED or self.kinks or self.name != "newton":
+                return result
+            from .composed_solvers import pair_by_pair  # likewise
+
+            return pair_by_pair(objective, result, progress)
         from .composed_solvers import row_space  # which few rows need
 
         result = row_space(objective, w0, progress)

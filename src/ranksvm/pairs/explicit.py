@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -186,6 +186,7 @@ class ListedSquaredHinge(SquaredHinge):
     """
 
     listed: ExplicitPairs
+    is_of_queries: ClassVar[bool] = False
 
     @classmethod
     def of(cls, loss: SquaredHinge) -> ListedSquaredHinge:

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, cast
+from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,7 +133,15 @@ class Hinge(PairLoss):
 
 
 class SmoothLoss(PairLoss):
-    """A loss with second derivatives."""
+    """A loss with second derivatives.
+
+    Attributes
+    ----------
+    is_of_queries : bool
+        Whether it is one of parts, each of some of the queries.
+    """
+
+    is_of_queries: ClassVar[bool] = True
 
     @abstractmethod
     def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
