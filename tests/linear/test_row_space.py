@@ -25,6 +25,7 @@ STORAGES = {
     "float32": lambda X: np.ascontiguousarray(X, dtype=np.float32),
     "csr": sparse.csr_matrix,
 }
+SHAPES_NEXT_TO_NOTHING = [(60, 40, 0), (120, 130, 0), (120, 130, 3)]  # and digits of the scales
 every_storage = pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 
@@ -112,8 +113,17 @@ def test_scales_and_offsets(loss):
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-4)
 
 
-@pytest.mark.parametrize(("n", "d", "digits"), [(60, 40, 0), (120, 130, 0), (120, 130, 3)])
-@pytest.mark.parametrize("solver", ["newton", "row_space"])
+@pytest.mark.parametrize(
+    ("solver", "n", "d", "digits"),
+    [
+        *(
+            (solver, *shape)
+            for solver in ("newton", "row_space")
+            for shape in SHAPES_NEXT_TO_NOTHING
+        ),
+        ("trust_region", 120, 130, 0),
+    ],
+)
 def test_squared_hinge_that_is_next_to_nothing_is_minimised_pair_by_pair(solver, n, d, digits):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-digits, digits, d)

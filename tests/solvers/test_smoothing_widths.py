@@ -123,6 +123,28 @@ def test_exact_steps_with_kinks_go_wide_far_from_the_end_alone():
     assert continuation.begun_anew(at, 0.01, 0.9).width == 100.0
 
 
+@pytest.mark.parametrize(("has_kinks", "most"), [(False, 1), (True, 2)])
+def test_a_wide_way_that_leads_back_again_and_again_is_left(has_kinks, most):
+    continuation, at = Continuation(), Width(has_kinks=has_kinks)
+    wide = continuation.widened(at)
+    for _ in range(most):
+        assert continuation.retreat(wide, 0.1).width > wide.width
+        assert continuation.retreat(wide, 0.1) is None  # the next step may be short as well
+    narrow = continuation.retreat(wide, 0.1)
+    assert narrow is (None if has_kinks else at)
+    assert not continuation.is_wide
+    assert continuation.widened(at) is at
+
+
+def test_a_smooth_loss_goes_on_from_the_better_end_of_a_wide_way():
+    continuation = Continuation()
+    wide = continuation.widened(Width(has_kinks=False))
+    continuation.retreat(wide, 0.1)
+    continuation.retreat(wide, 1.0)
+    better = continuation.retreat(replace(wide, value=9.0), 0.1)
+    assert (better.value, better.width) == (9.0, 1.0)
+
+
 def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():
     class Regularised(Width):
         def widened(self):

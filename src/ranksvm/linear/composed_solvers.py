@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,14 +111,14 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         return interior_point(objective, w0, progress)
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
-    result = newton(objective, w0, progress, name="row_space")
-    return pair_by_pair(objective, result, progress, name="row_space")
+    steps = partial(newton, name="row_space")
+    return pair_by_pair(steps, objective, steps(objective, w0, progress), progress)
 
 
 def pair_by_pair(
-    objective: Objective, result: SolverResult, progress: Progress, *, name: str = "newton"
+    solver: SmoothSolver, objective: Objective, result: SolverResult, progress: Progress
 ) -> SolverResult:
-    """Let Newton steps of the squared hinge go on pair by pair, where sums of scores stall them."""
+    """Let the squared hinge go on pair by pair, where sums over scores have stalled its solver."""
     assert isinstance(objective, LinearObjective)
     loss = objective.loss
     if result.status is not Status.STALLED or not isinstance(loss, SquaredHinge):
@@ -125,7 +126,7 @@ def pair_by_pair(
     if not (isinstance(loss.pairs, CorePairs) and may_be_listed(loss.pairs)):
         return result
     exact = objective.with_loss(ListedSquaredHinge.of(loss))
-    return newton(exact, result.weights, progress, name=name)
+    return solver(exact, result.weights, progress)
 
 
 def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:

@@ -186,12 +186,13 @@ class SolverChoice:
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""
         if self.name != "row_space":
-            result = SMOOTH_SOLVERS[self.name](objective, w0, progress)
-            if result.status is not Status.STALLED or self.kinks or self.name != "newton":
+            solver = SMOOTH_SOLVERS[self.name]
+            result = solver(objective, w0, progress)
+            if result.status is not Status.STALLED or self.kinks:
                 return result
             from .composed_solvers import pair_by_pair  # likewise
 
-            return pair_by_pair(objective, result, progress)
+            return pair_by_pair(solver, objective, result, progress)
         from .composed_solvers import row_space  # which few rows need
 
         result = row_space(objective, w0, progress)

@@ -14,6 +14,7 @@ NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ah
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
 FAR = 0.3  # a relative gap
+MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
 
@@ -62,7 +63,8 @@ class Continuation:
         self._n_steps = 0
         self._is_first = True
         self.is_wide = False
-        self._retreated = False
+        self._began: Evaluation | None = None  # where the way left for a wide smoothing
+        self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
         self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
@@ -86,10 +88,10 @@ class Continuation:
 
     def widened(self, evaluation: Evaluation) -> Evaluation:
         """Return the evaluation, or where to begin wide, as where regularisation is weak."""
-        wide = evaluation.widened()
+        wide = None if self._began is not None else evaluation.widened()
         if wide is None:
             return evaluation
-        self.is_wide, self.accuracy = True, ACCURATE
+        self._began, self.is_wide, self.accuracy = evaluation, True, ACCURATE
         self.ratio = NARROWED if self._foresees else NARROWER
         return wide
 
@@ -117,7 +119,7 @@ class Continuation:
         That is half the way back, by its logarithm, where the first step at a width had to be cut
         short for the first time. Once the smoothing is wide, it is after any such step, unless the
         last one had been, too; and equations are to be solved more accurately. A loss without kinks
-        becomes so (`begun_anew`).
+        becomes so (`begun_anew`). Where the way has gone back before, it is wide no longer.
         """
         if not (self.is_wide or evaluation.has_kinks):
             return self.begun_anew(evaluation, step)
@@ -131,6 +133,10 @@ class Continuation:
         self._retreated = step < 0.5 and not self._retreated
         if not self._retreated:
             return None
+        most = MOST_RETREATS_WITH_KINKS if evaluation.has_kinks else MOST_RETREATS
+        if self._n_retreats == most:
+            return self._narrow_again(evaluation)
+        self._n_retreats += 1
         self.accuracy /= 3
         self.ratio = min(self.ratio**0.5, GENTLY)
         return evaluation.narrowed(WIDER)
@@ -189,6 +195,14 @@ class Continuation:
             return None
         self._went_beyond, self.ratio = True, NARROWED
         return narrowed
+
+    def _narrow_again(self, evaluation: Evaluation) -> Evaluation | None:
+        """Leave the wide way, which leads nowhere; return where to go on, if not where it ended."""
+        self.is_wide, self.accuracy, self._n_steps = False, 1.0, 0
+        if evaluation.has_kinks or self._began is None:
+            return None
+        here = evaluation.narrowed(1 / evaluation.width)
+        return here if here.value < self._began.value else self._began
 
     def _after_steps(self) -> float:
         # The first width starts anywhere, so that more steps say less about it.
