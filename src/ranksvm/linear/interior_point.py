@@ -13,8 +13,9 @@ the scores, as many as there are rows: with the dot products K of the rows and `
 
     (K^-1 + D'WD) ds = D'W r,
 
-or, where K = F F' has no inverse since rows repeat, to the coordinates of these, ``ds = F (I +
-F'D'WDF)^-1 F'D'W r``. So a step costs O(n^3) and O(n_pairs) operations.
+or, where K = F F' has no inverse since rows repeat, or one that leads nowhere since scales of
+features differ by far, to the coordinates of these, ``ds = F (I + F'D'WDF)^-1 F'D'W r``. So a step
+costs O(n^3) and O(n_pairs) operations.
 
 With fewer features than rows, weights are variables of their own, which need not be ``X'D'b`` until
 the end, and the equations are those of features (:eq:`interior-features`)::
@@ -104,6 +105,9 @@ def interior_point(
         n_steps += 1
         step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
         if direction is None or not step > LEAST_STEP:
+            if problem.may_go_by_factor:
+                problem = replace(problem, by_factor=True)
+                continue
             status = Status.STALLED
             break
         point = point.moved(direction, step)
@@ -170,13 +174,14 @@ class _Point:
 
 @record
 class _Problem:
-    """The dual of an objective."""
+    """The dual of an objective; maybe by a factor of the dot products in place of their inverse."""
 
     objective: LinearObjective
     hinge: Hinge
     pairs: ExplicitPairs
     upper: Vector
     rows: RowSpace
+    by_factor: bool = False
 
     @classmethod
     def of(cls, objective: LinearObjective) -> _Problem:
@@ -195,6 +200,11 @@ class _Problem:
     def owns_weights(self) -> bool:
         """Whether weights are variables of their own."""
         return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
+
+    @property
+    def may_go_by_factor(self) -> bool:
+        """Whether the inverse of the dot products may be what holds up steps."""
+        return not (self.by_factor or self.owns_weights) and self.rows.dots.is_finite
 
     @cached_property
     def features(self) -> FeatureSpace:
@@ -246,11 +256,11 @@ class _Problem:
         if self.owns_weights:
             return self.features
         if penalty.is_smooth:
-            return self.rows.dots
+            return self.rows.factored_dots if self.by_factor else self.rows.dots
         face = penalty.face(weights, weights)
         is_free = (face.low < weights) & (weights < face.high)
         gram = self.rows.weighted_gram(np.where(is_free, 1 / penalty.curvature(weights), 0.0))
-        return DotProducts(less_means(gram))
+        return DotProducts(less_means(gram), self.by_factor)
 
     def _pull(self, balance: Vector) -> Vector:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)

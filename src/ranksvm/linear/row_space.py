@@ -20,6 +20,7 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
@@ -49,7 +50,6 @@ _BLOCK_BYTES, _BLOCK_ROWS = 1 << 20, 1024
 TINY = 1e-280
 _RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
 RIDGE = 1e-13  # likewise: next to nothing
-WELL_CONDITIONED = 1e-8  # of the largest pivot: the least
 
 
 class _Factor(NamedTuple):
@@ -72,9 +72,12 @@ class DotProducts:
     Attributes
     ----------
     gram : ndarray of shape (n_samples, n_samples)
+    by_factor : bool, default=False
+        Whether F stands for it whatever its shape, as where its inverse would be rounding.
     """
 
     gram: Floats
+    by_factor: bool = False
 
     @property
     def is_finite(self) -> bool:
@@ -88,16 +91,14 @@ class DotProducts:
         """F; without columns where numbers are beyond floating point."""
         return _factor(self.gram) if self.is_finite else _Factor.empty(len(self.gram))
 
-    @cached_property
+    @property
     def spanning(self) -> Floats | None:
         """F, where its columns are fewer than the rows but one, as rows that repeat make them.
 
-        Likewise where scales of features differ so much that the inverse of G would be rounding.
+        Likewise `by_factor`.
         """
-        F, L, _ = self.factor
-        pivots = np.diag(L) ** 2
-        is_whole = F.shape[1] >= len(F) - 1 and pivots.min() > WELL_CONDITIONED * pivots.max()
-        return None if is_whole else F
+        F = self.factor.F
+        return F if self.by_factor or F.shape[1] < len(F) - 1 else None
 
     def scores(self, step: Vector) -> Vector:
         """Return how the scores move, for a step of these or of coordinates."""
@@ -192,6 +193,11 @@ class RowSpace:
     def dots(self) -> DotProducts:
         """The dot products of all rows."""
         return DotProducts(gram_matrix(self.X, self.n_threads))
+
+    @cached_property
+    def factored_dots(self) -> DotProducts:
+        """Likewise, by their factor."""
+        return replace(self.dots, by_factor=True)
 
     @property
     def _factor(self) -> _Factor:
