@@ -39,8 +39,8 @@ class Continuation:
     (`widened`), and narrows steadily, from minimum to minimum: all pairs stay active, and their
     Hessian is well conditioned. Exact steps and a loss without kinks need that seldom; it shows in
     steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
-    the way goes back to a wider smoothing, and on from there more accurately and less steeply
-    (`retreat`).
+    the way goes back to a wider smoothing, and on from there more accurately and less steeply; but
+    if it fails again and again, the wide way is left for good (`retreat`).
 
     Parameters
     ----------
