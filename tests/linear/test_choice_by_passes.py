@@ -83,7 +83,7 @@ def test_few_rows_have_planes_go_first_however_weak_regularization_is():
     preferences = Preferences.from_labels(np.arange(500) % 3, np.arange(500) // 10)
     choice = choose_solver(Rows((500, 24)), preferences, Parameters(loss="hinge", C=1e3))
     assert choice.n_planes > 0
-    assert choice.n_if_weak == 0
+    assert not choice.unless_weak
 
 
 @pytest.mark.parametrize(("C", "last"), [(1e-5, "trust_region"), (10.0, "row_space")])
@@ -94,7 +94,7 @@ def test_strong_regularization_has_products_go_first_in_few_rows(C, last):
     parameters = Parameters(C=C)
     choice = choose_solver(X, preferences, parameters)
     assert choice.name == "row_space"
-    assert choice.n_if_strong > 0
+    assert choice.if_strong
     result = make_problem(X, preferences, parameters).minimize(parameters)
     assert str(result.status) == "converged"
     solvers = [line.solver for line in result.history]

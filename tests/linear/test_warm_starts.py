@@ -206,8 +206,10 @@ def test_what_goes_first_goes_first_again_while_it_is_quick(loss, first, work, s
     problem = make_problem(
         DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), parameters
     )
-    works = {"n_planes": work} if loss == "hinge" else {"n_products": work}
-    choice = SolverChoice("newton", loss == "hinge", **works)
+    kinks = loss == "hinge"
+    choice = SolverChoice(
+        "newton", kinks, n_planes=work * kinks, n_products=work, products_first=not kinks
+    )
     of_each = [replace(parameters, C=C) for C in (1e-2, 1.0, 100.0)]
     results = dict(solve_grid(replace(problem, choice=choice), of_each))
     assert results[0].history[0].solver == first
@@ -225,7 +227,9 @@ def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
     problem = make_problem(
         DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), Parameters()
     )
-    problem = replace(problem, choice=SolverChoice("newton", False, n_products=120.0))
+    problem = replace(
+        problem, choice=SolverChoice("newton", False, n_products=120.0, products_first=True)
+    )
     of_each = [Parameters(C=C) for C in np.geomspace(1e-2, 10, n_Cs)]
     results = dict(solve_grid(problem, of_each))
     assert results[0].history[0].solver == first

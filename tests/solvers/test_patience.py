@@ -88,7 +88,9 @@ def test_the_optimum_does_not_depend_on_when_a_solver_gives_up(loss, work):
     parameters = Parameters(loss=loss, C=10.0, tol=1e-7, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     kinks = loss == "hinge"
-    turns = SolverChoice("newton", kinks, n_planes=work * kinks, n_products=work)
+    turns = SolverChoice(
+        "newton", kinks, n_planes=work * kinks, n_products=work, products_first=True
+    )
     result = replace(problem, choice=turns).minimize(parameters)
     alone = replace(problem, choice=SolverChoice("newton", kinks)).minimize(parameters)
     assert str(result.status) == "converged"

@@ -70,29 +70,27 @@ class SolverChoice:
     kinks : bool
         Whether the loss has kinks.
     n_planes, n_products : float
-        How much work of planes, or of products with the Hessian, the solver is worth: these go
-        first as long as they promise to be quicker. They do not where that is 0.
+        How much work of planes, or of products with the Hessian, the solver is worth: where these
+        go first, they do as long as they promise to be quicker. Planes do not where that is 0.
+    products_first, if_strong, unless_weak : bool
+        Whether products go first: whatever the regularisation; without kinks where it is so strong
+        that few of them do; or, for the hinge, in place of planes where it is weak. But where there
+        is next to none, neither does.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
         Whether the penalty has kinks or bounds.
-    n_if_weak : float
-        For the hinge, how much work of products with the Hessian the solver is worth where
-        regularisation is weak: these go first then, in place of planes, unless there is next to
-        none. Planes go first all the same where that is 0.
-    n_if_strong : float
-        Likewise without kinks, for products to go first where regularisation is so strong that few
-        of them do.
     """
 
     name: str
     kinks: bool
     n_planes: float = 0.0
     n_products: float = 0.0
+    products_first: bool = False
+    if_strong: bool = False
+    unless_weak: bool = False
     samples: bool = False
     is_proximal: bool = False
-    n_if_weak: float = 0.0
-    n_if_strong: float = 0.0
 
     def rows(
         self, X: Matrix, n_threads: int, preferences: AnyPreferences | None = None
@@ -139,7 +137,7 @@ class SolverChoice:
             w0,
             progress,
             planes=planes,
-            unless_weak=self.n_if_weak > 0,
+            unless_weak=self.unless_weak,
         )
 
     def when_shared(self) -> SolverChoice:
@@ -147,11 +145,9 @@ class SolverChoice:
 
         Products go first where even warm Newton steps are worth more than a few.
         """
-        return (
-            self
-            if WARM * self.n_products > FEW_PRODUCTS
-            else replace(self, n_products=0.0, n_if_weak=0.0, n_if_strong=0.0)
-        )
+        if self.products_first and WARM * self.n_products > FEW_PRODUCTS:
+            return self
+        return replace(self, products_first=False, if_strong=False, unless_weak=False)
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
@@ -160,28 +156,31 @@ class SolverChoice:
         are measured against than Newton steps take from there, or where that is few products.
         """
         used, last = {line.solver for line in result.history}, result.history[-1]
-        n_planes, n_products = self.n_planes, self.n_products
+        n_planes = self.n_planes
         warm = WARM_SMOOTHED if self.name == "newton" else WARM
         if used != {"bundle"} or last.iteration > warm * n_planes:
             n_planes = 0.0
         gave_up = not used <= {"bundle", "trust_region"}
-        if gave_up or max(last.n_products, FEW_PRODUCTS) > WARM * n_products:
-            n_products = 0.0
-        return replace(self, n_planes=n_planes, n_products=n_products, n_if_strong=0.0)
+        are_few = max(last.n_products, FEW_PRODUCTS) <= WARM * self.n_products
+        first = self.products_first and are_few and not gave_up
+        return replace(self, n_planes=n_planes, products_first=first, if_strong=False)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
         if self.samples:
             return samples_first(self._alone, objective, w0, progress)
-        n_products = self.n_products
-        if self.n_if_weak > 0 and strength(progress, w0) < WEAK:
-            n_products = self.n_if_weak if strength(progress, w0) > NEXT_TO_NOTHING else 0.0
-        n_products, if_strong = max(n_products, self.n_if_strong), self.n_if_strong > 0
-        if n_products > 0 and self.name != "trust_region":
-            return products_first(
-                self._alone, n_products, objective, w0, progress, if_strong=if_strong
-            )
-        return self._alone(objective, w0, progress)
+        if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
+            return self._alone(objective, w0, progress)
+        return products_first(
+            self._alone, self.n_products, objective, w0, progress, if_strong=self.if_strong
+        )
+
+    def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
+        """Say whether products go first, as far as regularisation tells already."""
+        share = strength(progress, w0) if self.unless_weak else 1.0
+        if share < WEAK:
+            return share > NEXT_TO_NOTHING
+        return self.products_first or self.if_strong
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""
@@ -245,19 +244,18 @@ def choose_solver(
         few = _scarcity(costs, parameters)
         few *= FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS
         if direct == "row_space" and n_products <= few:
-            return SolverChoice(direct, kinks, n_if_strong=n_products)
-        return SolverChoice(direct, kinks, n_products=n_products * (n_products > few))
+            return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
+        first = n_products > few
+        return SolverChoice(direct, kinks, n_products=n_products, products_first=first)
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products))
-    n_if_weak = 0.0
-    if costs.n >= FEW_ROWS:
-        n_if_weak = np.inf if direct == "trust_region" else n_products
     return SolverChoice(
         direct,
         kinks,
         n_planes=n_planes,
-        n_products=n_products * (CHEAPER * by_products < cost),
-        n_if_weak=n_if_weak,
+        n_products=n_products,
+        products_first=CHEAPER * by_products < cost,
+        unless_weak=costs.n >= FEW_ROWS,
     )
 
 
