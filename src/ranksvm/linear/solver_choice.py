@@ -189,10 +189,10 @@ class SolverChoice:
             result = solver(objective, w0, progress)
             if result.status is not Status.STALLED or self.kinks:
                 return result
-            from .composed_solvers import pair_by_pair  # likewise
+            from .composed_solvers import pair_by_pair  # which few problems need
 
             return pair_by_pair(solver, objective, result, progress)
-        from .composed_solvers import row_space  # which few rows need
+        from .composed_solvers import row_space  # likewise
 
         result = row_space(objective, w0, progress)
         if result.status is not Status.STALLED:

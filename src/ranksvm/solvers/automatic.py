@@ -13,13 +13,13 @@ from .cutting_planes import CuttingPlanes
 from .patience import FEWEST, Patience
 from .protocols import Evaluation, Objective
 from .result import Progress, SolverResult, Status
-from .trust_region import trust_region
+from .trust_region import MOST_PRODUCTS, trust_region
 
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
-MOST_PRODUCTS, IN_ONE_STEP = 500, 0.25  # in one step, and of the other's work
+IN_ONE_STEP = 0.25  # of the other's work
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 

@@ -43,8 +43,8 @@ def newton(
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
     Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where two
-    have to be cut short far from the end, and regularisation is weak, the way begins anew with a
-    wide smoothing (:eq:`widened`).
+    have to be cut short, or with kinks three far from the end, and regularisation is weak, the way
+    begins anew with a wide smoothing (:eq:`widened`).
 
     Steps come from a Hessian in single precision as long as they serve; value, gradient, line
     search and certificate are in double precision always, so the optimum is not affected.

@@ -19,6 +19,7 @@ FLAT = 0.3  # of the slope: what a search along a step leaves
 SPARE = 0.1  # of the slope: by how much more a step may leave than its model foretells
 ALIKE = 0.05  # of a gradient: by how much the next one may differ from a model to be trusted
 FARTHER = 4  # products, by which the next model is followed farther
+MOST_PRODUCTS = 500  # in one step
 MOST_DIRECTIONS = 8  # that are kept before they are added up: each takes memory
 
 
@@ -27,7 +28,7 @@ def trust_region(
     w0: Vector,
     progress: Progress | None = None,
     *,
-    max_products: int = 500,
+    max_products: int = MOST_PRODUCTS,
 ) -> SolverResult:
     """Minimise by Newton steps found by conjugate gradients, just accurately enough.
 
