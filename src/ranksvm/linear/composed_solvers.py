@@ -34,6 +34,7 @@ Vector = NDArray[np.float64]
 
 INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
+FINE = 1e-10  # a gap
 
 
 def _proximal_row_space(
@@ -118,10 +119,14 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
 def pair_by_pair(
     solver: SmoothSolver, objective: Objective, result: SolverResult, progress: Progress
 ) -> SolverResult:
-    """Let the squared hinge go on pair by pair, where sums over scores have stalled its solver."""
+    """Let the squared hinge go on pair by pair, where sums over scores have stalled its solver.
+
+    They have not where the gap is as small as these allow of a loss that is more than next to
+    nothing.
+    """
     assert isinstance(objective, LinearObjective)
-    loss = objective.loss
-    if result.status is not Status.STALLED or not isinstance(loss, SquaredHinge):
+    loss, is_stalled = objective.loss, result.status is Status.STALLED
+    if not (is_stalled and result.dual_gap > FINE and isinstance(loss, SquaredHinge)):
         return result
     if not (isinstance(loss.pairs, CorePairs) and may_be_listed(loss.pairs)):
         return result
