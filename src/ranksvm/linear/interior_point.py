@@ -105,7 +105,7 @@ def interior_point(
         n_steps += 1
         step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
         if direction is None or not step > LEAST_STEP:
-            if problem.may_go_by_factor:
+            if not (problem.by_factor or problem.owns_weights):  # the inverse may be rounding
                 problem = replace(problem, by_factor=True)
                 continue
             status = Status.STALLED
@@ -200,11 +200,6 @@ class _Problem:
     def owns_weights(self) -> bool:
         """Whether weights are variables of their own."""
         return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
-
-    @property
-    def may_go_by_factor(self) -> bool:
-        """Whether the inverse of the dot products may be what holds up steps."""
-        return not (self.by_factor or self.owns_weights) and self.rows.dots.is_finite
 
     @cached_property
     def features(self) -> FeatureSpace:
