@@ -179,16 +179,22 @@ def test_a_solution_that_does_for_the_next_C_costs_nothing(loss):
     assert np.all(grid.dual_gaps <= 0.05)
 
 
-@every_loss
-@pytest.mark.parametrize("kind", ["noisy", "separable"])
-def test_solutions_take_fewer_steps_than_alone(loss, kind):
+@pytest.mark.parametrize(
+    ("loss", "kind", "most"),
+    [
+        *((loss, "noisy", 0.6) for loss in LOSSES),
+        ("squared_hinge", "separable", 0.6),
+        ("hinge", "separable", 0.7),  # which from zero goes from wide to narrow at once
+    ],
+)
+def test_solutions_take_fewer_steps_than_alone(loss, kind, most):
     X, y, qid = rows(5, 200, 32, kind)
     options = {"loss": loss, "solver": "newton"}
     close = np.logspace(-3, 3, 13)
     grid = ranksvm_grid(X, y, qid, close, **options)
     products = sum(history[-1].n_products for history in grid.histories)
     alone = [RankSVM(C, **options).fit(X, y, qid).history_[-1].n_products for C in close]
-    assert products < 0.7 * sum(alone)
+    assert products < most * sum(alone)
 
 
 @pytest.mark.parametrize(
