@@ -24,6 +24,7 @@ using namespace nb::literals;
 
 void bind_given_pairs(nb::module_& m);
 void bind_top_pairs(nb::module_& m);
+void bind_dual_descent(nb::module_& m);
 void bind_interior_pairs(nb::module_& m);
 void bind_matrices(nb::module_& m);
 void bind_path(nb::module_& m);
@@ -357,6 +358,7 @@ NB_MODULE(_core, m) {
         "End this process with a message where a mapped file has been cut off.");
   bind_given_pairs(m);
   bind_top_pairs(m);
+  bind_dual_descent(m);
   bind_interior_pairs(m);
   bind_rounded(m);
   bind_matrices(m);

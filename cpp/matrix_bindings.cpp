@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "block_memory.hpp"
-#include "compiler.hpp"
+#include "csr_rows.hpp"
 #include "design_matrix.hpp"
 #include "numpy_arrays.hpp"
 #include "rounded_rows.hpp"
@@ -157,48 +157,6 @@ std::vector<std::int64_t> columns_of_rows(const Held<Matrix>& held,
   return common_columns(held.matrix, chosen);
 }
 
-// The rows (X - 1 a') diag(scale), or some of them.
-template <class Value, class Index>
-class CsrRows final : public SparseMatrix {
- public:
-  CsrRows(const CsrMatrix<Value, Index>& X, const double* offset, const double* scale,
-          const std::int64_t* rows)
-      : X_(X), offset_(offset), scale_(scale), rows_(rows) {}
-
-  [[nodiscard]] std::int64_t n_stored(std::int64_t row) const override {
-    const auto i = rows_ ? rows_[row] : row;
-    return X_.row_start[i + 1] - X_.row_start[i];
-  }
-  void copy(std::int64_t row, std::uint32_t first_column, std::uint32_t* column,
-            double* value) const override {
-    const auto i = rows_ ? rows_[row] : row;
-    for (auto m = X_.row_start[i]; m < X_.row_start[i + 1]; ++m, ++column, ++value) {
-      const auto k = X_.column[m];
-      *column = static_cast<std::uint32_t>(k) - first_column;
-      *value = (static_cast<double>(X_.values[m]) - (offset_ ? offset_[k] : 0)) * scale_[k];
-    }
-  }
-  void prefetch_row(std::int64_t row) const override {
-    constexpr std::int64_t kLine = 64, kMost = 4 * kLine;  // what follows is foreseen
-    const auto i = rows_ ? rows_[row] : row;
-    const auto* first = X_.column + X_.row_start[i];
-    const auto* value = X_.values + X_.row_start[i];
-    const auto n = X_.row_start[i + 1] - X_.row_start[i];
-    const auto load = [&](const auto* array) {
-      const auto n_bytes = std::min<std::int64_t>(n * sizeof(*array), kMost);
-      for (std::int64_t at = 0; at < n_bytes; at += kLine)
-        prefetch(reinterpret_cast<const char*>(array) + at);
-    };
-    load(first);
-    load(value);
-  }
-
- private:
-  CsrMatrix<Value, Index> X_;
-  const double *offset_, *scale_;
-  const std::int64_t* rows_;
-};
-
 using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // How many rows are chosen, all of which there are.
@@ -227,6 +185,25 @@ Out<double, 2> gram(const Held<CsrMatrix<Value, Index>>& held, const Offset& off
   const nb::gil_scoped_release release;
   multiply_by_transposed(chosen, n, X.n_columns, result.data(), n_threads);
   return result;
+}
+
+template <class Value, class Index>
+nb::tuple copy_of(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
+                  const In<double, 1>& scale, const In<std::int64_t, 1>& rows) {
+  const auto& X = held.matrix;
+  const auto* a = checked(offset, X);
+  require_length(scale, X.n_columns);
+  const auto n = n_chosen(X, {rows});
+  require(X.n_columns < std::int64_t{1} << 32, "the matrix is too large");
+  const CsrRows<Value, Index> chosen(X, a, scale.data(), rows.data());
+  auto start = new_vector<std::int64_t>(n + 1);
+  start.data()[0] = 0;
+  for (std::int64_t i = 0; i < n; ++i) start.data()[i + 1] = start.data()[i] + chosen.n_stored(i);
+  auto column = new_vector<std::uint32_t>(start.data()[n]);
+  auto value = new_vector<double>(start.data()[n]);
+  for (std::int64_t i = 0; i < n; ++i)
+    chosen.copy(i, 0, column.data() + start.data()[i], value.data() + start.data()[i]);
+  return nb::make_tuple(start, column, value);
 }
 
 template <class Value, class Index>
@@ -348,6 +325,8 @@ void bind_csr(nb::module_& m, const char* name) {
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
+  cls.def("copy_of", &copy_of<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
+          "rows"_a.noconvert(), "((X - offset) * scale)[rows], as the arrays of a CSR matrix.");
   if constexpr (std::is_same_v<Index, std::int32_t>)
     cls.def("dots", &dots<Value, Index>, "vectors"_a, "squares"_a = false, "n_threads"_a = 1,
             "X @ w of each vector, or (X * X) @ w, as rows, summed in float64.");

@@ -61,6 +61,7 @@ void test_cholesky(double seconds);
 void test_row_forest(double seconds);
 void test_path(double seconds);
 void test_top(double seconds);
+void test_dual_descent(double seconds);
 void test_interior_pairs(double seconds);
 void test_table_rows(double seconds);
 

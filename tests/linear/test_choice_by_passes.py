@@ -109,7 +109,7 @@ def test_products_follow_at_once_where_no_hessian_fits_and_regularization_is_wea
     X = DesignMatrix.from_array(
         csr_matrix((np.ones(50_000), columns.ravel(), np.arange(0, 50_001, 5)), (10_000, 9_000))
     )
-    preferences = Preferences.from_labels(rng.integers(0, 2, 10_000), np.arange(10_000) // 100)
+    preferences = Preferences.from_labels(rng.integers(0, 2, 10_000), np.arange(10_000) // 5000)
     parameters = Parameters(loss="hinge", C=C, max_iter=3)
     assert choose_solver(X, preferences, parameters).name == "trust_region"
     history = make_problem(X, preferences, parameters).minimize(parameters).history

@@ -37,6 +37,7 @@ PAIR, PARTNER, LISTED = 45.0, 0.3, 80.0  # of an interior-point step; of each tw
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
+DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
@@ -76,8 +77,9 @@ class Costs:
         Rows of queries too long for a block of an explicit Hessian.
     are_given : bool
         Whether pairs are multiplied one by one in an explicit Hessian.
-    cubes : float
-        The sum of the cubes of the numbers of rows of queries, where pairs are those of labels.
+    squares, cubes : float
+        The sum of the squares, and of the cubes, of the numbers of rows of queries, where pairs are
+        those of labels.
     n_queries : int
         Likewise, how many have two rows or more.
     """
@@ -92,6 +94,7 @@ class Costs:
     n_twos: float = 0.0
     n_walked: int = 0
     are_given: bool = False
+    squares: float = 0.0
     cubes: float = 0.0
     n_queries: int = 0
 
@@ -112,8 +115,9 @@ class Costs:
         n_walked = int(sizes[sizes * d > BLOCK].sum())
         n_pairs = preferences.groups.most_pairs
         of_scores = in_score_space(sizes)
-        of_blocks = float((sizes**3).sum()), int((sizes > 1).sum())
-        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *of_blocks)
+        powers = float((sizes**2).sum()), float((sizes**3).sum())
+        n_queries = int((sizes > 1).sum())
+        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *powers, n_queries)
 
     @property
     def is_dense(self) -> bool:
@@ -178,6 +182,10 @@ class Costs:
         blocks = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes
         blocks += QUERY_OF_BLOCKS * self.n_queries
         return n_steps * (blocks + products + self.evaluation)
+
+    def descent(self, n_passes: float) -> float:
+        """Go over pairs in the dual so many times, query by query."""
+        return n_passes * (DESCENT * self.n_stored + DESCENT_PAIR * self.n_pairs)
 
     def _hessian(self, kinks: bool) -> float:
         is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d

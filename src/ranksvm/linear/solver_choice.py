@@ -37,7 +37,7 @@ from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
 from .parameters import Parameters
-from .row_space import RowSpace
+from .row_space import DENSE, RowSpace
 
 Vector = NDArray[np.float64]
 
@@ -52,6 +52,8 @@ WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all featu
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well; to go first
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
+PASSES_PER_DIGIT, MORE_PASSES = 33, 3.0  # of descent; times what others cost
+MOST_SQUARES, MOST_LISTED = 1 << 23, 4.0  # of rows of a query; bytes for those and for pairs
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 
@@ -76,6 +78,8 @@ class SolverChoice:
         Whether products go first: whatever the regularisation; without kinks where it is so strong
         that few of them do; or, for the hinge, in place of planes where it is weak. But where there
         is next to none, neither does.
+    n_passes : float
+        How many passes descent by the slopes of pairs is worth: it goes before all but planes.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
@@ -89,6 +93,7 @@ class SolverChoice:
     products_first: bool = False
     if_strong: bool = False
     unless_weak: bool = False
+    n_passes: float = 0.0
     samples: bool = False
     is_proximal: bool = False
 
@@ -167,6 +172,13 @@ class SolverChoice:
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
+        if self.n_passes > 0:
+            from .dual_descent import dual_descent  # which few problems need
+
+            result = dual_descent(objective, w0, progress, self.n_passes)
+            if result.status not in (Status.GIVEN_UP, Status.STALLED):
+                return result
+            w0 = better_start(result, w0, FAR_OF_PLANES)
         if self.samples:
             return samples_first(self._alone, objective, w0, progress)
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
@@ -227,7 +239,10 @@ def choose_solver(
       weak, which planes do not suit, products go first for the hinge, too, or where there is next
       to none, which products do not suit either, neither does.
 
-    Where an explicit Hessian is too large, products remain. By default, `costs` are of the host.
+    Where an explicit Hessian is too large, products remain. For the hinge on short queries of
+    sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all but
+    planes, where 33 for each digit of the gap cost no more than Newton steps. By default, `costs`
+    are of the host.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -248,7 +263,11 @@ def choose_solver(
         first = n_products > few
         return SolverChoice(direct, kinks, n_products=n_products, products_first=first)
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
-    n_planes = _planes_worth(costs, min(cost, by_products))
+    passes, descent = PASSES_PER_DIGIT * _digits(parameters), np.inf
+    if _may_descend(costs, preferences):
+        descent = costs.descent(passes)
+    n_passes = MORE_PASSES * passes * cost / descent if descent <= cost else 0.0
+    n_planes = _planes_worth(costs, min(cost, by_products, descent))
     return SolverChoice(
         direct,
         kinks,
@@ -256,7 +275,15 @@ def choose_solver(
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         unless_weak=costs.n >= FEW_ROWS,
+        n_passes=n_passes,
     )
+
+
+def _may_descend(costs: Costs, preferences: AnyPreferences) -> bool:
+    """Say whether rows are sparse, with labels in queries so short that pairs may be listed."""
+    is_sparse = costs.n_stored < DENSE * costs.n * costs.d and not costs.is_large
+    are_short = max(costs.squares, MOST_LISTED * costs.n_pairs) <= MOST_SQUARES
+    return is_sparse and are_short and isinstance(preferences, Preferences)
 
 
 def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:

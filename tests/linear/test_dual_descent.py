@@ -1,0 +1,223 @@
+"""Descent by the slopes of pairs: optima that other solvers find, and where it gives up."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import reference
+from ranksvm._core import DualDescent
+from ranksvm.linear import dual_descent as descent
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.dual_descent import dual_descent
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import choose_solver
+from ranksvm.linear.training import make_problem, progress_of
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Status
+
+
+def text(seed, n=60, d=40, queries=15, levels=3, noise=0.0):
+    """Return sparse rows, labels that follow them but for noise, and queries in no order."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d)) * (rng.random((n, d)) < 0.15)
+    X[rng.integers(0, n, 5)] = X[rng.integers(0, n, 5)]
+    utility = X @ rng.normal(size=d) + noise * rng.normal(size=n)
+    y = np.floor(levels * np.argsort(np.argsort(utility)) / n)
+    return X, y, rng.integers(0, queries, n)
+
+
+def problem_of(X, preferences, **options):
+    parameters = Parameters(**{"loss": "hinge", "tol": 1e-6, "n_threads": 1} | options)
+    rows = DesignMatrix.from_array(sparse.csr_matrix(X))
+    return make_problem(rows, preferences, parameters), parameters
+
+
+def minimized(X, preferences, *, w0=None, most_passes=np.inf, **options):
+    problem, parameters = problem_of(X, preferences, **options)
+    start = np.zeros(problem.objective.size) if w0 is None else w0
+    progress = progress_of(parameters, None)
+    return dual_descent(problem.objective, start, progress, most_passes)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+@given(seed=st.integers(0, 1000))
+def test_the_optimum_is_that_of_explicit_pairs(C, seed):
+    X, y, qid = text(seed)
+    result = minimized(X, Preferences.from_labels(y, qid), C=C, tol=1e-4)
+    assert result.status in (Status.CONVERGED, Status.GIVEN_UP)
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), C, "documents")
+    if result.status is Status.CONVERGED:
+        exact = reference.hinge_objective(pairs, X, result.weights)
+        assert exact == pytest.approx(result.value, rel=1e-9)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), C=C, solver="newton")
+    other = problem.minimize(parameters)
+    assert result.value * (1 - result.dual_gap) <= other.value * (1 + 1e-9)
+    assert other.value * (1 - other.dual_gap) <= result.value * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("pair_weight", [None, "gap"])
+def test_weights_of_rows_queries_and_gaps(pair_weight):
+    X, y, qid = text(5)
+    rng = np.random.default_rng(5)
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    of_queries = rng.uniform(0.5, 2, len(np.unique(qid)))
+    preferences = Preferences.from_labels(y, qid, weight, of_queries).weighed(pair_weight)
+    result = minimized(X, preferences, C=2.0, pair_weight=pair_weight)
+    assert result.status is Status.CONVERGED
+    problem, parameters = problem_of(
+        X, preferences, C=2.0, pair_weight=pair_weight, solver="newton", tol=1e-8
+    )
+    assert result.value == pytest.approx(problem.minimize(parameters).value, rel=2e-6)
+
+
+def test_every_number_of_threads_gives_the_same():
+    X, y, qid = text(6)
+    preferences = Preferences.from_labels(y, qid)
+    weights = [minimized(X, preferences, n_threads=k).weights for k in (1, 2, 3)]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    np.testing.assert_array_equal(weights[0], weights[2])
+
+
+def test_some_rows_of_a_matrix_are_rows_of_their_own():
+    X, y, qid = text(7)
+    some = np.arange(0, len(y), 2)
+    rows = DesignMatrix.from_array(sparse.csr_matrix(X)).take(some)
+    parameters = Parameters(loss="hinge", tol=1e-6, n_threads=1)
+    problem = make_problem(rows, Preferences.from_labels(y[some], qid[some]), parameters)
+    progress = progress_of(parameters, None)
+    result = dual_descent(problem.objective, np.zeros(problem.objective.size), progress)
+    alone = minimized(X[some], Preferences.from_labels(y[some], qid[some]))
+    assert result.value == pytest.approx(alone.value, rel=2e-6)
+
+
+def test_a_start_at_the_optimum_is_the_end():
+    X, y, qid = text(8)
+    preferences = Preferences.from_labels(y, qid)
+    first = minimized(X, preferences)
+    again = minimized(X, preferences, w0=first.weights, tol=1e-3)
+    assert again.value <= first.value * (1 + 1e-3)
+    assert again.dual_gap <= 1e-3
+
+
+def test_slopes_that_only_grow_are_given_up():
+    X, y, qid = text(9, n=300, d=10, queries=100, noise=5.0)
+    preferences = Preferences.from_labels(y, qid)
+    result = minimized(X, preferences, C=1e6)
+    assert result.status is Status.GIVEN_UP
+    assert result.history[-1].n_products < 20 * descent.WINDOW
+
+
+def test_no_more_passes_than_are_allowed():
+    X, y, qid = text(10, noise=1.0)
+    result = minimized(X, Preferences.from_labels(y, qid), most_passes=1.0, tol=1e-12)
+    assert result.status is Status.GIVEN_UP
+    assert len(result.history) == 2
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-160, 1e100, 1e160])
+def test_what_is_beyond_floating_point_has_no_false_certificate(scale):
+    X, y, qid = text(11)
+    result = minimized(scale * X, Preferences.from_labels(y, qid))
+    assert 0 <= result.dual_gap <= 1 or not np.isfinite(result.dual_gap)
+
+
+def test_it_takes_far_fewer_passes_with_combined_points(monkeypatch):
+    X, y, qid = text(12, n=600, d=420, queries=200)
+    preferences = Preferences.from_labels(y, qid)
+    with_them = minimized(X, preferences, C=1000.0)
+    monkeypatch.setattr(descent._Problem, "_combine", lambda self: None)
+    without = minimized(X, preferences, C=1000.0)
+    assert with_them.status is without.status is Status.CONVERGED
+    assert with_them.history[-1].n_products < 0.7 * without.history[-1].n_products
+
+
+def shape(n, d, n_per_query, per_row=5):
+    """Return sparse rows of a shape, and preferences of distinct labels."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(n, d, per_row / d, "csr", rng=rng)
+    preferences = Preferences.from_labels(rng.permutation(n), np.arange(n) // n_per_query)
+    return DesignMatrix.from_array(X), preferences
+
+
+@pytest.mark.parametrize(
+    ("rows", "loss", "goes"),
+    [
+        (shape(3000, 3000, 5), "hinge", True),
+        (shape(3000, 10_000, 5), "hinge", True),
+        (shape(3000, 3000, 5), "squared_hinge", False),
+        (shape(3000, 100, 5), "hinge", False),
+        (shape(3000, 3000, 3000), "hinge", False),
+    ],
+)
+def test_auto_takes_it_for_short_queries_of_sparse_rows(rows, loss, goes):
+    choice = choose_solver(*rows, Parameters(loss=loss))
+    assert (choice.n_passes > 0) is goes
+
+
+def test_auto_goes_on_where_it_gives_up():
+    rows, preferences = shape(3000, 800, 3)  # which cannot be separated
+    parameters = Parameters(C=1e6, loss="hinge", tol=1e-3, n_threads=1)
+    problem = make_problem(rows, preferences, parameters)
+    assert problem.choice.n_passes > 0
+    result = problem.minimize(parameters)
+    assert result.status is Status.CONVERGED
+    assert "dual_descent" in result.solver
+    assert result.history[-1].solver != "dual_descent"
+
+
+def arrays(**changed):
+    start = np.array([0, 1, 2], np.int64)
+    one = np.array([0], np.int32)
+    given = {
+        "row_start": start,
+        "column": np.array([0, 1], np.uint32),
+        "value": np.ones(2),
+        "n_columns": 2,
+        "first_row": np.array([0, 2], np.int64),
+        "pair_start": np.array([0, 1], np.int64),
+        "better": one,
+        "worse": one + np.int32(1),
+        "upper": np.ones(1),
+        "margin": 1.0,
+    }
+    return given | changed
+
+
+def test_a_pair_alone():
+    core = DualDescent(**arrays())
+    slopes, weights, lacking = np.zeros(1), np.zeros(2), np.zeros(1)
+    core.visit(np.array([0]), slopes, weights, lacking)
+    np.testing.assert_allclose(slopes, 0.5)
+    np.testing.assert_allclose(weights, [0.5, -0.5])
+    np.testing.assert_allclose(lacking, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"column": np.array([0, 2], np.uint32)}, "sparse matrix"),
+        ({"row_start": np.array([0, 2, 1], np.int64)}, "sparse matrix"),
+        ({"row_start": np.array([1, 1, 2], np.int64)}, "sparse matrix"),
+        ({"first_row": np.array([0, 3], np.int64)}, "parts of the rows"),
+        ({"pair_start": np.array([0, 2], np.int64)}, "those of the queries"),
+        ({"better": np.array([2], np.int32)}, "those of the queries"),
+        ({"worse": np.array([-1], np.int32)}, "those of the queries"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
+        DualDescent(**arrays(**changed))
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 1), (1, 1, 1), (1, 2, 2)])
+def test_vectors_of_other_lengths_are_refused(sizes):
+    with pytest.raises(ValueError, match="a slope for each pair"):
+        DualDescent(**arrays()).visit(np.array([0]), *map(np.zeros, sizes))
+
+
+def test_queries_that_there_are_not_are_refused():
+    with pytest.raises(ValueError, match="a slope for each pair"):
+        DualDescent(**arrays()).visit(np.array([1]), np.zeros(1), np.zeros(2), np.zeros(1))
