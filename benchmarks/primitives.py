@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets.random_shapes import make_random_shape
 from benchmarks.datasets.solver_shapes import Data, make_short_queries
 from benchmarks.datasets.text_like import make_text_like
 from benchmarks.datasets.web_like import make_web_like
@@ -25,6 +26,7 @@ from benchmarks.harness import machine_line, print_table
 from benchmarks.micro import Call, best_time
 from ranksvm import _core
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.dual_descent import Descent
 from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
@@ -61,6 +63,8 @@ def rows() -> Iterator[tuple[str, str, float, str]]:
         yield from hessians(kind, dense(features, of_a_query))
     yield from hessians("CSR, queries of 10", short_queries())
     yield from hessians("CSR, one query", one_query())
+    for number in (2, 4, 138):
+        yield descent(number)
     yield cholesky(500)
     yield plane(10_000)
 
@@ -160,6 +164,19 @@ def hessians(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
         shared = best_time(partial(two.scaled_hessian, np.float32), REPEATS, time.perf_counter)
         alone = best_time(form, REPEATS, time.perf_counter)
         yield f"the same, {loss}, two threads", kind, shared / alone, "time of one thread"
+
+
+def descent(number: int) -> tuple[str, str, float, str]:
+    """Time a pass by the slopes of pairs, on sparse rows of a random shape."""
+    X, y, qid = make_random_shape(number)
+    parameters = Parameters(loss="hinge", C=1000.0, n_threads=1)
+    preferences = Preferences.from_labels(y, qid)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters)
+    there = Descent(problem.objective)
+    there.advance(1)
+    kind = f"{X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / len(there.pairs.better):.1f} values a pair"
+    per_pair = nanoseconds(lambda: there.visit(there.queries)) / len(there.pairs.better)
+    return "pass by slopes", kind, per_pair, "pair"
 
 
 def cholesky(d: int) -> tuple[str, str, float, str]:

@@ -42,7 +42,8 @@ void make_descent(Descent* self, const In<std::int64_t, 1>& row_start,
                   const In<std::uint32_t, 1>& column, const In<double, 1>& value,
                   std::int64_t n_columns, const In<std::int64_t, 1>& first_row,
                   const In<std::int64_t, 1>& pair_start, const In<std::int32_t, 1>& better,
-                  const In<std::int32_t, 1>& worse, const In<double, 1>& upper, double margin) {
+                  const In<std::int32_t, 1>& worse, const In<double, 1>& upper,
+                  const In<double, 1>& damping, double margin) {
   const auto n_stored = value.shape(0), n_pairs = upper.shape(0),
              n_queries = first_row.shape(0) - 1;
   require(column.shape(0) == n_stored && ascends(row_start, n_stored) &&
@@ -51,7 +52,8 @@ void make_descent(Descent* self, const In<std::int64_t, 1>& row_start,
   require(first_row.shape(0) > 0 && ascends(first_row, row_start.shape(0) - 1),
           "queries are not parts of the rows");
   require(pair_start.shape(0) == first_row.shape(0) && ascends(pair_start, n_pairs) &&
-              better.shape(0) == n_pairs && worse.shape(0) == n_pairs,
+              better.shape(0) == n_pairs && worse.shape(0) == n_pairs &&
+              damping.shape(0) == n_pairs,
           "pairs are not those of the queries");
   for (std::size_t q = 0; q < n_queries; ++q) {
     const auto begin = pair_start.data()[q], n = pair_start.data()[q + 1] - begin;
@@ -61,10 +63,11 @@ void make_descent(Descent* self, const In<std::int64_t, 1>& row_start,
         "pairs are not those of the queries");
   }
   const nb::gil_scoped_release release;
-  new (self) Descent({row_start.data(), column.data(), value.data()},
-                     {pair_start.data(), better.data(), worse.data(), upper.data(), margin},
-                     first_row.data(), static_cast<std::int64_t>(n_queries), n_columns,
-                     static_cast<std::int64_t>(n_pairs));
+  new (self) Descent(
+      {row_start.data(), column.data(), value.data()},
+      {pair_start.data(), better.data(), worse.data(), upper.data(), damping.data(), margin},
+      first_row.data(), static_cast<std::int64_t>(n_queries), n_columns,
+      static_cast<std::int64_t>(n_pairs));
 }
 
 void visit(const Descent& self, const In<std::int64_t, 1>& queries, const InOut<double>& slopes,
@@ -87,9 +90,10 @@ void bind_dual_descent(nb::module_& m) {
       .def("__init__", &make_descent, "row_start"_a.noconvert(), "column"_a.noconvert(),
            "value"_a.noconvert(), "n_columns"_a, "first_row"_a.noconvert(),
            "pair_start"_a.noconvert(), "better"_a.noconvert(), "worse"_a.noconvert(),
-           "upper"_a.noconvert(), "margin"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-           nb::keep_alive<1, 4>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
-           nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>())
+           "upper"_a.noconvert(), "damping"_a.noconvert(), "margin"_a, nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 6>(),
+           nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(),
+           nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>())
       .def("visit", &visit, "queries"_a.noconvert(), "slopes"_a.noconvert(),
            "weights"_a.noconvert(), "lacking"_a.noconvert(),
            "Move the slopes of queries in turn; note how far each has been off.");

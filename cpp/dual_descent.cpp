@@ -38,7 +38,8 @@ void DualDescent::measure_pairs(std::int64_t query) {
     const std::int64_t i = pairs_.better[p], j = pairs_.worse[p];
     // The slope of a pair of equal rows goes to its bound.
     const double square = products[i * n + i] + products[j * n + j] - 2 * products[i * n + j];
-    inverse_[p] = 1 / std::max(std::numeric_limits<double>::min(), square);
+    const double bend = std::max(square, 0.0) + pairs_.damping[p];
+    inverse_[p] = 1 / std::max(std::numeric_limits<double>::min(), bend);
   }
 }
 
@@ -77,7 +78,8 @@ RANKSVM_CLONES void DualDescent::visit(const std::int64_t* queries, std::int64_t
       double furthest = 0;
       for (auto p = pairs_.start[query]; p < pairs_.start[query + 1]; ++p) {
         const std::int64_t i = pairs_.better[p], j = pairs_.worse[p];
-        const double off = pairs_.margin - (scores[i] - scores[j]), upper = pairs_.upper[p];
+        const double ahead = scores[i] - scores[j], upper = pairs_.upper[p];
+        const double off = pairs_.margin - ahead - pairs_.damping[p] * slopes[p];
         const bool moves = off > 0 ? slopes[p] < upper : off < 0 && slopes[p] > 0;
         if (!moves) continue;
         const double* of_i = products + i * n_rows;

@@ -1,4 +1,4 @@
-// Dual coordinate descent for the hinge loss on pairs within short queries (Hsieh et al. 2008).
+// Dual coordinate descent for either hinge loss on pairs within short queries (Hsieh et al. 2008).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace ranksvm {
 
-// Maximises  sum_p margin b_p - 0.5 |w|^2  over  0 <= b_p <= upper_p,  w = sum_p b_p (x_i - x_j),
-// query by query: the scores of its rows come from w once, follow the slopes b of its pairs by the
-// dot products of the rows while these are moved, a few times each, and go back to w at last.
+// Maximises  sum_p (margin b_p - 0.5 damping_p b_p^2) - 0.5 |w|^2  over  0 <= b_p <= upper_p,
+// w = sum_p b_p (x_i - x_j),  query by query: the scores of its rows come from w once, follow the
+// slopes b of its pairs by the dot products of the rows while these are moved, a few times each,
+// and go back to w at last.
 //
 // Rows are those of queries one after the other, and so are pairs, whose rows are counted from the
 // first of their query. All that is given has to stay.
@@ -26,6 +27,7 @@ class DualDescent {
     const std::int32_t* better;
     const std::int32_t* worse;
     const double* upper;
+    const double* damping;
     double margin;
   };
 
@@ -48,7 +50,7 @@ class DualDescent {
   std::int64_t longest_ = 0;
   std::vector<std::int64_t> products_start_;
   Array<double> products_;  // of the rows of a query with each other
-  Array<double> inverse_;   // of the square of the difference of a pair
+  Array<double> inverse_;   // of how the dual bends along a slope
 };
 
 }  // namespace ranksvm

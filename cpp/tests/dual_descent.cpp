@@ -19,7 +19,7 @@ struct Problem {
   std::vector<std::int64_t> row_start{0}, first_row{0}, pair_start{0};
   std::vector<std::uint32_t> column;
   std::vector<std::int32_t> better, worse;
-  Vector value, upper;
+  Vector value, upper, damping;
   std::int64_t n_columns;
 
   explicit Problem(Random& random) : n_columns(random.whole(1, 8)) {
@@ -38,6 +38,7 @@ struct Problem {
           better.push_back(static_cast<std::int32_t>(random.coin() ? i : j));
           worse.push_back(static_cast<std::int32_t>(i + j - better.back()));
           upper.push_back(random.real(0.01, 2));
+          damping.push_back(random.coin() ? 0 : random.real(0.01, 2));
         }
       }
       first_row.push_back(first_row.back() + n);
@@ -49,7 +50,7 @@ struct Problem {
 
   [[nodiscard]] DualDescent descent() const {
     return {{row_start.data(), column.data(), value.data()},
-            {pair_start.data(), better.data(), worse.data(), upper.data(), kMargin},
+            {pair_start.data(), better.data(), worse.data(), upper.data(), damping.data(), kMargin},
             first_row.data(),
             n_queries(),
             n_columns};
@@ -90,8 +91,9 @@ void check_descent(Random& random) {
   for (int pass = 0; pass < 300; ++pass) {
     descent.visit(queries.data(), std::ssize(queries), slopes.data(), weights.data(),
                   lacking.data());
-    const double better =
-        kMargin * std::accumulate(slopes.begin(), slopes.end(), 0.0) - 0.5 * dot(weights, weights);
+    double better = -0.5 * dot(weights, weights);
+    for (std::size_t p = 0; p < slopes.size(); ++p)
+      better += kMargin * slopes[p] - 0.5 * problem.damping[p] * slopes[p] * slopes[p];
     CHECK(better >= dual - 1e-9 * (1 + dual));
     dual = better;
   }

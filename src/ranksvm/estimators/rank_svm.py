@@ -110,8 +110,8 @@ default="auto"
         - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their
-          rows (`ranksvm.solvers.samples_first`), and for the hinge, short ones of sparse rows are
-          gone over pair by pair in the dual (`ranksvm.linear.dual_descent`).
+          rows (`ranksvm.solvers.samples_first`), and short ones of sparse rows may be gone over
+          pair by pair in the dual (`ranksvm.linear.dual_descent`).
 
         Where more is asked of the weights than to be small, it is "auto", "newton" or
         "trust_region".

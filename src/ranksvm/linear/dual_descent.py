@@ -1,13 +1,14 @@
-"""The hinge loss of short queries in sparse rows, by descent along the coordinates of its dual.
+"""Either hinge loss of short queries in sparse rows, by descent along the coordinates of its dual.
 
-The dual has a slope b_p between 0 and ``u_p = c v_p`` for each pair p (:eq:`hinge-dual`)::
+The dual has a slope b_p for each pair p (:eq:`hinge-dual`), between 0 and ``u_p = c v_p`` for the
+hinge::
 
-    maximise  sum(margin_p b_p) - 0.5 |w|^2   over  0 <= b <= u,    w = X'D'b.
+    maximise  sum(margin_p b_p) - 0.5 |w|^2   over  0 <= b <= u,    w = X'D'b,
 
-One slope after the other goes to where that is largest (Hsieh et al. 2008), query by query: scores
-of its rows follow the slopes by the dot products of these, so that each row is read once for all of
-its pairs. Of 11 passes the first visits all queries, the others those that had any pair far from
-where it should be.
+and for the squared one less ``sum(b_p^2 / (4 u_p))``, over ``b >= 0``. One slope after the other
+goes to where that is largest (Hsieh et al. 2008), query by query: scores of its rows follow the
+slopes by the dot products of these, so that each row is read once for all of its pairs. Of 11
+passes the first visits all queries, the others those that had any pair far from where it should be.
 
 Passes in the same order are nearly linear once it is settled which slopes are at a bound. So of the
 points after ten of them, the combination is taken whose residual is least (Anderson 1965; Bertrand
@@ -16,8 +17,8 @@ and Massias 2021), if that is better. That takes far fewer passes where rows are
 Slopes are near the optimum long before all pairs keep the margin. Weights a little longer make up
 for what these lack, which costs hardly anything: the value is that of the best multiple.
 
-Where pairs cannot be separated and regularisation is weak, slopes grow from pass to pass until they
-are at their bounds, for very long. The dual tells: it goes on to grow by as much as before.
+Where pairs cannot be separated and regularisation is weak, slopes grow from pass to pass, for very
+long. The dual tells: it goes on to grow by as much as before.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ from numpy.typing import NDArray
 from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
-from ..pairs.losses import Hinge
+from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.preferences import Preferences
 from ..solvers.protocols import Objective
 from ..solvers.result import Progress, SolverResult, Status
 from .design_matrix import DesignMatrix
-from .interior_point import at_slopes
 from .objective import LinearEvaluation, LinearObjective
+from .slopes import at_slopes
 
 Vector = NDArray[np.float64]
 
 WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is left alone for these
+HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
 SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
 ALIKE = 1e-12  # of residuals, next to their sum
@@ -49,7 +51,7 @@ ALIKE = 1e-12  # of residuals, next to their sum
 def dual_descent(
     objective: Objective, w0: Vector, progress: Progress, most_passes: float = np.inf
 ) -> SolverResult:
-    """Minimise an objective of the hinge loss.
+    """Minimise an objective of the hinge loss, or of the squared one.
 
     It begins with slopes of zero, whatever is known already: weights to start from are kept if none
     are better.
@@ -71,13 +73,14 @@ def dual_descent(
     """
     assert isinstance(objective, LinearObjective)
     progress.begin("dual_descent", objective)
-    hinge = objective.with_loss(Hinge(objective.loss.pairs, objective.loss.margin))
-    status = progress.record(hinge.evaluate(w0), 0.0) if w0.any() else None
+    plain = SquaredHinge if isinstance(objective.loss, SquaredHinge) else Hinge
+    objective = objective.with_loss(plain(objective.loss.pairs, objective.loss.margin))
+    status = progress.record(objective.evaluate(w0), 0.0) if w0.any() else None
     if status is not None:
         return progress.result(status)
     progress.n_evaluations += bool(w0.any())
-    problem = _Problem(hinge)
-    status = progress.record(hinge.evaluate(np.zeros_like(w0)), 0.0)
+    problem = Descent(objective)
+    status = progress.record(objective.evaluate(np.zeros_like(w0)), 0.0)
     with progress.patient(lambda _: problem.goes_on and problem.n_passes <= most_passes):
         while status is None:
             done = problem.n_passes
@@ -102,8 +105,8 @@ class _Point(NamedTuple):
     weights: Vector
 
 
-class _Problem:
-    """The dual of an objective, and where descent is."""
+class Descent:
+    """The dual of an objective of labels in sparse rows, and where descent is."""
 
     def __init__(self, objective: LinearObjective) -> None:
         pairs = objective.loss.pairs
@@ -112,7 +115,10 @@ class _Problem:
         self.objective = objective
         self.pairs = ExplicitPairs.of(pairs.preferences)
         self.margin = float(objective.loss.margin)
-        self.upper = np.ascontiguousarray(objective.c * self.pairs.weight)
+        self.is_squared = isinstance(objective.loss, SquaredHinge)
+        self.weight = objective.c * self.pairs.weight
+        self.upper = np.full_like(self.weight, np.inf) if self.is_squared else self.weight
+        self.damping = 0.5 / self.weight if self.is_squared else np.zeros_like(self.weight)
         X, groups = objective.X, pairs.groups
         assert isinstance(X, DesignMatrix)
         order = np.arange(groups.n_samples) if groups.order is None else groups.order
@@ -129,6 +135,7 @@ class _Problem:
             (better - first[query]).astype(np.int32),
             (worse - first[query]).astype(np.int32),
             self.upper,
+            self.damping,
             self.margin,
         )
         self.n_rows = np.diff(first)
@@ -143,12 +150,12 @@ class _Problem:
     def advance(self, n_windows: int) -> None:
         """Go through so many windows of passes."""
         for _ in range(n_windows):
-            self._visit(self.queries)
+            self.visit(self.queries)
             lacking = self.lacking[self.queries]
             moving = self.queries[lacking > QUIET * lacking.max(initial=0.0)]
             for k in range(WINDOW):
                 before = self._point.weights.copy()
-                self._visit(moving)
+                self.visit(moving)
                 self._slopes[k], self._weights[k] = self._point
                 np.subtract(self._point.weights, before, out=self._steps[k])
             self._combine()
@@ -178,39 +185,50 @@ class _Problem:
         if not np.isfinite(scores).all():
             return None
         longer = self._best_multiple(self.pairs.differences(scores)) * weights
-        offset, rounding = self._offset(slopes), self.pairs.rounding_of_balance(slopes)
-        return at_slopes(objective, balance, offset, rounding, longer)
+        damped = self._damped(slopes)
+        offset = self.margin * float(slopes.sum()) - damped
+        rounding = self.pairs.rounding_of_balance(slopes)
+        return at_slopes(objective, balance, offset, rounding, longer, quadratic=damped)
 
     def _best_multiple(self, ahead: Vector) -> float:
         """Return the best multiple t >= 1 of weights, for how far the better row is ahead.
 
-        That is where ``t^2 |w|^2 / 2 + sum(u (margin - t ahead)_+)`` is least, over the pairs that
-        lack the margin at t = 1.
+        That is where ``t^2 |w|^2 / 2 + sum(u (margin - t ahead)_+)`` is least, or the same with
+        squares, over the pairs that lack the margin at t = 1.
         """
-        lacking = ahead < self.margin
-        ahead, upper = ahead[lacking], self.upper[lacking]
+        margin = (1 + HAIR) * self.margin
+        lacking = ahead < margin
+        ahead, weight = ahead[lacking], self.weight[lacking]
         with np.errstate(divide="ignore"):
-            kept_from = np.where(ahead > 0, self.margin / ahead, np.inf)
+            kept_from = np.where(ahead > 0, margin / ahead, np.inf)
         by_place = np.argsort(kept_from)
-        # The loss falls with t as fast as this, from one place on to the next.
-        falls = (upper * ahead)[by_place]
-        left = falls.sum() - np.concatenate([[0.0], np.cumsum(falls)])
+        ahead, weight = ahead[by_place], weight[by_place]
+        # Up to the place of a pair, the loss falls by these, the latter times t.
+        falls = 2 * margin * weight * ahead if self.is_squared else weight * ahead
+        bends = 2 * weight * ahead**2 if self.is_squared else np.zeros_like(ahead)
+        falls, bends = (
+            each.sum() - np.concatenate([[0.0], np.cumsum(each)]) for each in (falls, bends)
+        )
+        bends += float(self._point.weights @ self._point.weights)
         multiples = np.concatenate([[1.0], kept_from[by_place]])
-        square = float(self._point.weights @ self._point.weights)
-        k = int(np.argmax(multiples * square >= left)) if square > 0 else 0
-        # Between places the derivative is t |w|^2 less what is left there.
-        best = min(left[max(k - 1, 0)] / square, multiples[k]) if square > 0 and k > 0 else 1.0
-        return float(best) if np.isfinite(best) else 1.0
+        with np.errstate(invalid="ignore"):
+            k = int(np.argmax(multiples * bends >= falls))
+        if k == 0:
+            return 1.0
+        best = float(min(falls[k - 1] / bends[k - 1], multiples[k]))
+        return best if np.isfinite(best) else 1.0
 
-    def _visit(self, queries: NDArray[np.int64]) -> None:
+    def visit(self, queries: NDArray[np.int64]) -> None:
+        """Go over some queries once."""
         self.core.visit(queries, *self._point, self.lacking)
         self.n_passes += float(self.n_rows[queries].sum()) / float(self.n_rows.sum())
 
-    def _offset(self, slopes: Vector) -> float:
-        return self.margin * float(slopes.sum())
-
     def _dual(self, point: _Point) -> float:
-        return self._offset(point.slopes) - 0.5 * float(point.weights @ point.weights)
+        squares = self._damped(point.slopes) + 0.5 * float(point.weights @ point.weights)
+        return self.margin * float(point.slopes.sum()) - squares
+
+    def _damped(self, slopes: Vector) -> float:
+        return 0.5 * float(self.damping @ slopes**2) if self.is_squared else 0.0
 
     def _combine(self) -> None:
         """Go to the combination of the last points whose residual is least, if it is better."""

@@ -31,8 +31,9 @@ from ..records import record
 from ..solvers.result import Progress, SolverResult, Status
 from ..threads import InOrder, in_order
 from .block_equations import BlockEquations, QueryLaplacian
-from .interior_point import LEAST_STEP, TO_BOUND, at_slopes
+from .interior_point import LEAST_STEP, TO_BOUND
 from .objective import LinearObjective
+from .slopes import at_slopes
 
 Vector = NDArray[np.float64]
 

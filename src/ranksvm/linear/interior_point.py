@@ -49,14 +49,13 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import Hinge
 from ..pairs.queries import QueryGroups
-from ..pairs.rounding import ROUNDING
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
 from .feature_space import FeatureSpace
-from .matrix import Slope
 from .objective import LinearEvaluation, LinearObjective
 from .row_space import RIDGE, DotProducts, RowSpace, less_means
+from .slopes import at_slopes
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -267,46 +266,6 @@ class _Problem:
         offset = float((self.margin * slopes).sum())
         rounding = self.pairs.rounding_of_balance(slopes)
         return at_slopes(self.objective, balance, offset, rounding, weights)
-
-
-def at_slopes(
-    objective: LinearObjective,
-    balance: Vector,
-    offset: float,
-    rounding: float,
-    weights: Vector | None = None,
-) -> LinearEvaluation:
-    """Evaluate an objective of the hinge loss where slopes b of the pairs are its dual point.
-
-    Parameters
-    ----------
-    objective : LinearObjective
-    balance : ndarray of shape (n_samples,)
-        ``D'b``, for slopes b between zero and their bounds.
-    offset : float
-        The sum of the slopes, each times the margin of its pair.
-    rounding : float
-        A bound of the length of what the sums of the balance have lost.
-    weights : ndarray of shape (n_features,), optional
-        By default those of the slopes, ``X'D'b`` where R is ``0.5 |w|^2``.
-    """
-    c = objective.c
-    dual = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
-    weights = objective.penalty.maximizer(dual) if weights is None else weights
-    scores = objective.X.dot(weights, objective.n_threads)
-    at, offset = objective.loss.evaluate(scores), offset / c
-    loss = replace(
-        at,
-        gradient=-balance / c,
-        offset=offset,
-        gradient_norm=float(np.linalg.norm(balance)) / c,
-        gradient_rounding=rounding / c,
-        largest_multiple=1 / (1 + ROUNDING),
-        smoothing=max(at.value - offset + float(balance @ scores) / c, 0.0),
-        slack=ROUNDING * offset,
-    )
-    slope = Slope(-dual / c, objective.X.rounding_of_sums)
-    return LinearEvaluation(objective, weights, scores, loss, slope)
 
 
 def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _Direction | None:

@@ -78,8 +78,9 @@ class SolverChoice:
         Whether products go first: whatever the regularisation; without kinks where it is so strong
         that few of them do; or, for the hinge, in place of planes where it is weak. But where there
         is next to none, neither does.
-    n_passes : float
-        How many passes descent by the slopes of pairs is worth: it goes before all but planes.
+    n_passes, before_descent : float
+        How many passes descent by the slopes of pairs is worth, which goes before all but planes;
+        and without kinks, how many products go before that, as long as they promise to be quicker.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
@@ -94,6 +95,7 @@ class SolverChoice:
     if_strong: bool = False
     unless_weak: bool = False
     n_passes: float = 0.0
+    before_descent: float = 0.0
     samples: bool = False
     is_proximal: bool = False
 
@@ -172,13 +174,23 @@ class SolverChoice:
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
-        if self.n_passes > 0:
-            from .dual_descent import dual_descent  # which few problems need
+        if self.n_passes == 0:
+            return self._by_steps(objective, w0, progress)
+        if self.kinks:
+            return self._by_descent(objective, w0, progress)
+        return products_first(self._by_descent, self.before_descent, objective, w0, progress)
 
-            result = dual_descent(objective, w0, progress, self.n_passes)
-            if result.status not in (Status.GIVEN_UP, Status.STALLED):
-                return result
-            w0 = better_start(result, w0, FAR_OF_PLANES)
+    def _by_descent(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        """Minimise it by the slopes of pairs, and where these lead too far, without."""
+        from .dual_descent import dual_descent  # which few problems need
+
+        result = dual_descent(objective, w0, progress, self.n_passes)
+        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+            return result
+        return self._by_steps(objective, better_start(result, w0, FAR_OF_PLANES), progress)
+
+    def _by_steps(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        """Minimise it by Newton steps of some kind."""
         if self.samples:
             return samples_first(self._alone, objective, w0, progress)
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
@@ -239,10 +251,10 @@ def choose_solver(
       weak, which planes do not suit, products go first for the hinge, too, or where there is next
       to none, which products do not suit either, neither does.
 
-    Where an explicit Hessian is too large, products remain. For the hinge on short queries of
-    sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all but
-    planes, where 33 for each digit of the gap cost no more than Newton steps. By default, `costs`
-    are of the host.
+    Where an explicit Hessian is too large, products remain. On short queries of sparse rows, passes
+    over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all of these, where 33 for
+    each digit of the gap cost no more than Newton steps: after planes for the hinge, and else after
+    products that promise to be quicker. By default, `costs` are of the host.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -253,6 +265,10 @@ def choose_solver(
     direct, cost, in_list = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
+    passes, descent, n_passes = PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
+    if _may_descend(X, preferences, costs):
+        descent = costs.descent(passes)
+        n_passes = MORE_PASSES * passes * cost / descent if descent <= cost else 0.0
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
@@ -260,13 +276,15 @@ def choose_solver(
         few *= FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS
         if direct == "row_space" and n_products <= few:
             return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
-        first = n_products > few
-        return SolverChoice(direct, kinks, n_products=n_products, products_first=first)
+        return SolverChoice(
+            direct,
+            kinks,
+            n_products=n_products,
+            products_first=n_products > few,
+            n_passes=n_passes,
+            before_descent=descent / costs.product if n_passes > 0 else 0.0,
+        )
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
-    passes, descent = PASSES_PER_DIGIT * _digits(parameters), np.inf
-    if _may_descend(costs, preferences):
-        descent = costs.descent(passes)
-    n_passes = MORE_PASSES * passes * cost / descent if descent <= cost else 0.0
     n_planes = _planes_worth(costs, min(cost, by_products, descent))
     return SolverChoice(
         direct,
@@ -279,11 +297,12 @@ def choose_solver(
     )
 
 
-def _may_descend(costs: Costs, preferences: AnyPreferences) -> bool:
+def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
     """Say whether rows are sparse, with labels in queries so short that pairs may be listed."""
     is_sparse = costs.n_stored < DENSE * costs.n * costs.d and not costs.is_large
     are_short = max(costs.squares, MOST_LISTED * costs.n_pairs) <= MOST_SQUARES
-    return is_sparse and are_short and isinstance(preferences, Preferences)
+    on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
+    return on_host and is_sparse and are_short
 
 
 def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
