@@ -52,7 +52,7 @@ WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all featu
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well; to go first
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
-PASSES_PER_DIGIT, MORE_PASSES = 33, 3.0  # of descent; times what others cost
+PASSES, PASSES_PER_DIGIT = 50, 17  # of descent
 MOST_SQUARES, MOST_LISTED = 1 << 23, 4.0  # of rows of a query; bytes for those and for pairs
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
@@ -80,7 +80,7 @@ class SolverChoice:
         is next to none, neither does.
     n_passes, before_descent : float
         How many passes descent by the slopes of pairs is worth, which goes before all but planes;
-        and without kinks, how many products go before that, as long as they promise to be quicker.
+        and how many products may go before that, as long as they promise to be quicker.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
@@ -176,8 +176,6 @@ class SolverChoice:
         """Minimise an objective with smooth derivatives."""
         if self.n_passes == 0:
             return self._by_steps(objective, w0, progress)
-        if self.kinks:
-            return self._by_descent(objective, w0, progress)
         return products_first(self._by_descent, self.before_descent, objective, w0, progress)
 
     def _by_descent(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
@@ -187,7 +185,8 @@ class SolverChoice:
         result = dual_descent(objective, w0, progress, self.n_passes)
         if result.status not in (Status.GIVEN_UP, Status.STALLED):
             return result
-        return self._by_steps(objective, better_start(result, w0, FAR_OF_PLANES), progress)
+        start = w0 if self.kinks else better_start(result, w0, FAR_OF_PLANES)
+        return self._by_steps(objective, start, progress)
 
     def _by_steps(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it by Newton steps of some kind."""
@@ -252,9 +251,10 @@ def choose_solver(
       to none, which products do not suit either, neither does.
 
     Where an explicit Hessian is too large, products remain. On short queries of sparse rows, passes
-    over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all of these, where 33 for
-    each digit of the gap cost no more than Newton steps: after planes for the hinge, and else after
-    products that promise to be quicker. By default, `costs` are of the host.
+    over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all of these, where a
+    hundred of them (for a gap of 1e-3) cost no more than Newton steps; but after planes for the
+    hinge, and after products as long as they promise to be quicker. By default, `costs` are of the
+    host.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -265,10 +265,11 @@ def choose_solver(
     direct, cost, in_list = _explicit(X, preferences, costs, parameters)
     if has_sample and direct == "newton":
         return SolverChoice(direct, kinks, samples=True)
-    passes, descent, n_passes = PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
+    passes, descent, n_passes = PASSES + PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
     if _may_descend(X, preferences, costs):
         descent = costs.descent(passes)
-        n_passes = MORE_PASSES * passes * cost / descent if descent <= cost else 0.0
+        n_passes = passes * cost / descent if descent <= cost else 0.0
+    before_descent = descent / costs.product if n_passes > 0 else 0.0
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
@@ -282,7 +283,7 @@ def choose_solver(
             n_products=n_products,
             products_first=n_products > few,
             n_passes=n_passes,
-            before_descent=descent / costs.product if n_passes > 0 else 0.0,
+            before_descent=before_descent,
         )
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products, descent))
@@ -294,6 +295,7 @@ def choose_solver(
         products_first=CHEAPER * by_products < cost,
         unless_weak=costs.n >= FEW_ROWS,
         n_passes=n_passes,
+        before_descent=before_descent,
     )
 
 
