@@ -80,6 +80,24 @@ def test_weights_of_rows_queries_and_gaps(loss, pair_weight):
     assert result.value == pytest.approx(problem.minimize(parameters).value, rel=2e-6)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
+def test_rounding_at_the_kinks_does_not_end_it(C):
+    for seed in range(40):
+        X, y, qid = text(seed, n=80, d=60, queries=25)
+        result = minimized(X, Preferences.from_labels(y, qid), C=C, tol=1e-9)
+        assert result.status is Status.CONVERGED
+
+
+def test_where_rounding_keeps_it_is_told_soon():
+    for seed in range(10):
+        X, y, qid = text(seed, n=80, d=60, queries=25)
+        preferences = Preferences.from_labels(y, qid)
+        result = minimized(X, preferences, C=1e5, tol=1e-12, loss="squared_hinge")
+        assert result.status in (Status.GIVEN_UP, Status.STALLED)
+        assert result.n_iter < 500
+        assert result.dual_gap < 1e-5
+
+
 def test_every_number_of_threads_gives_the_same():
     X, y, qid = text(6)
     preferences = Preferences.from_labels(y, qid)

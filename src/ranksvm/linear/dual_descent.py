@@ -37,6 +37,7 @@ from ..solvers.protocols import Objective
 from ..solvers.result import Progress, SolverResult, Status
 from .design_matrix import DesignMatrix
 from .objective import LinearEvaluation, LinearObjective
+from .row_space import TINY
 from .slopes import at_slopes
 
 Vector = NDArray[np.float64]
@@ -45,6 +46,7 @@ WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is le
 HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
 SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
+STAND, HARDLY_LESS = 20, 0.9  # lines of the history, and what they leave of the gap
 ALIKE = 1e-12  # of residuals, next to their sum
 
 
@@ -69,7 +71,7 @@ def dual_descent(
     Returns
     -------
     SolverResult
-        It is given up where slopes only grow, too.
+        It is given up where slopes only grow, too, or rounding keeps it where it is.
     """
     assert isinstance(objective, LinearObjective)
     progress.begin("dual_descent", objective)
@@ -81,7 +83,11 @@ def dual_descent(
     progress.n_evaluations += bool(w0.any())
     problem = Descent(objective)
     status = progress.record(objective.evaluate(np.zeros_like(w0)), 0.0)
-    with progress.patient(lambda _: problem.goes_on and problem.n_passes <= most_passes):
+
+    def goes_on(progress: Progress) -> bool:
+        return problem.goes_on and problem.n_passes <= most_passes and _gets_on(progress)
+
+    with progress.patient(goes_on):
         while status is None:
             done = problem.n_passes
             problem.advance(WINDOWS if progress.dual_gap > ROUGH else 1)
@@ -90,6 +96,15 @@ def dual_descent(
             current = problem.evaluate()
             status = Status.STALLED if current is None else progress.record(current, 1.0)
     return progress.result(status)
+
+
+def _gets_on(progress: Progress) -> bool:
+    """Say whether the absolute gap has fallen a little, as soon as that can be told."""
+    lines = progress.history[progress.first :]
+    if len(lines) <= STAND:
+        return True
+    before, now = (line.value * line.dual_gap for line in (lines[-1 - STAND], lines[-1]))
+    return now < HARDLY_LESS * before
 
 
 def _copy_of(X: DesignMatrix, rows: NDArray[np.int64]) -> tuple[Any, Any, Any]:
@@ -234,7 +249,7 @@ class Descent:
         """Go to the combination of the last points whose residual is least, if it is better."""
         products = self._steps @ self._steps.T
         total = float(np.trace(products))
-        if not 0 < total < np.inf:
+        if not TINY < total < 1 / TINY:
             return
         products[np.diag_indices_from(products)] += ALIKE * total
         shares = np.linalg.solve(products, np.ones(WINDOW))
