@@ -1,5 +1,7 @@
 """Descent by the slopes of pairs: optima that other solvers find, and where it gives up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from scipy import sparse
 import reference
 from ranksvm._core import DualDescent
 from ranksvm.linear import dual_descent as descent
+from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import dual_descent
 from ranksvm.linear.parameters import Parameters
@@ -184,6 +187,14 @@ def shape(n, d, n_per_query, per_row=5):
 def test_auto_takes_it_for_short_queries_of_sparse_rows(rows, loss, goes):
     choice = choose_solver(*rows, Parameters(loss=loss))
     assert (choice.n_passes > 0) is goes
+
+
+def test_auto_takes_it_for_no_more_features_than_points_have_memory_for():
+    rows = shape(3000, 3000, 5)
+    for d, goes in ((100_000, True), (1_000_000, False)):
+        costs = replace(Costs.of(*rows), d=d)
+        choice = choose_solver(*rows, Parameters(loss="hinge"), costs=costs)
+        assert (choice.n_passes > 0) is goes
 
 
 def test_products_go_before_it_without_kinks():

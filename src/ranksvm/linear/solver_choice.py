@@ -53,7 +53,7 @@ LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing 
 PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well; to go first
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 PASSES, PASSES_PER_DIGIT = 50, 17  # of descent
-MOST_SQUARES, MOST_LISTED = 1 << 23, 4.0  # of rows of a query; bytes for those and for pairs
+MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 
@@ -300,11 +300,14 @@ def choose_solver(
 
 
 def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
-    """Say whether rows are sparse, with labels in queries so short that pairs may be listed."""
+    """Say whether rows are sparse, with labels in queries so short that pairs may be listed.
+
+    The points that descent combines are some numbers for each pair, and for each feature.
+    """
     is_sparse = costs.n_stored < DENSE * costs.n * costs.d and not costs.is_large
-    are_short = max(costs.squares, MOST_LISTED * costs.n_pairs) <= MOST_SQUARES
+    most = max(costs.squares, OF_PAIR * costs.n_pairs, OF_FEATURE * costs.d)
     on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
-    return on_host and is_sparse and are_short
+    return on_host and is_sparse and most <= MOST_PRODUCTS
 
 
 def _lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
