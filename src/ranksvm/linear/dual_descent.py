@@ -46,7 +46,7 @@ WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is le
 HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
 SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
-STAND, HARDLY_LESS = 20, 0.9  # lines of the history, and what they leave of the gap
+STAND, HARDLY_LESS = 20, 0.5  # lines of the history, and what they leave of the gap
 ALIKE = 1e-12  # of residuals, next to their sum
 
 
