@@ -41,6 +41,8 @@ DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
+# So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
+SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
@@ -186,6 +188,12 @@ class Costs:
     def descent(self, n_passes: float) -> float:
         """Go over pairs in the dual so many times, query by query."""
         return n_passes * (DESCENT * self.n_stored + DESCENT_PAIR * self.n_pairs)
+
+    def scarcity(self, kinks: bool) -> float:
+        """Return how many times as many Newton steps few pairs take as many do."""
+        scarce = SCARCE_OF_HINGE if kinks else SCARCE
+        n_unknowns = min(self.n, self.d)
+        return min(1 + scarce * n_unknowns / max(self.n_pairs, 1.0), MOST_OFTEN)
 
     def _hessian(self, kinks: bool) -> float:
         is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d

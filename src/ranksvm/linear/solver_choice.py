@@ -43,14 +43,14 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-# So many pairs for each feature double these: few are active, or in a narrow smoothing.
-SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
 FEW_PRODUCTS, FEW_IN_ROWS, FEW_PLANES = 48, 64, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
-PRODUCTS_PER_DIGIT, CHEAPER = 100, 2.0  # for the hinge, where products do well; to go first
+# For the hinge, where products do well; how much cheaper they are to be to go first. Where
+# regularisation is weak, they may be dearer, but for more digits than that by no more than this.
+PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 PASSES, PASSES_PER_DIGIT = 50, 17  # of descent
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
@@ -74,10 +74,12 @@ class SolverChoice:
     n_planes, n_products : float
         How much work of planes, or of products with the Hessian, the solver is worth: where these
         go first, they do as long as they promise to be quicker. Planes do not where that is 0.
-    products_first, if_strong, unless_weak : bool
+    products_first, if_strong, if_weak : bool
         Whether products go first: whatever the regularisation; without kinks where it is so strong
-        that few of them do; or, for the hinge, in place of planes where it is weak. But where there
-        is next to none, neither does.
+        that few of them do; or, for the hinge, where it is weak. But where there is next to none,
+        they do not.
+    unless_weak : bool
+        Whether planes do not go first where regularisation is weak.
     n_passes, before_descent : float
         How many passes descent by the slopes of pairs is worth, which goes before all but planes;
         and how many products may go before that, as long as they promise to be quicker.
@@ -93,6 +95,7 @@ class SolverChoice:
     n_products: float = 0.0
     products_first: bool = False
     if_strong: bool = False
+    if_weak: bool = False
     unless_weak: bool = False
     n_passes: float = 0.0
     before_descent: float = 0.0
@@ -202,7 +205,7 @@ class SolverChoice:
         """Say whether products go first, as far as regularisation tells already."""
         share = strength(progress, w0) if self.unless_weak else 1.0
         if share < WEAK:
-            return share > NEXT_TO_NOTHING
+            return self.if_weak and share > NEXT_TO_NOTHING
         return self.products_first or self.if_strong
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
@@ -247,8 +250,9 @@ def choose_solver(
       quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
       (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
       where some hundreds of them cost less than half the Newton steps. Where regularisation is
-      weak, which planes do not suit, products go first for the hinge, too, or where there is next
-      to none, which products do not suit either, neither does.
+      weak, planes do not go first, but products for the hinge, unless a gap below 1e-4 is asked for
+      and these hundreds cost over three times the Newton steps; where there is next to none,
+      neither does.
 
     Where an explicit Hessian is too large, products remain. On short queries of sparse rows, passes
     over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all of these, where a
@@ -273,7 +277,7 @@ def choose_solver(
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        few = _scarcity(costs, parameters)
+        few = costs.scarcity(kinks)
         few *= FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS
         if direct == "row_space" and n_products <= few:
             return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
@@ -293,6 +297,7 @@ def choose_solver(
         n_planes=n_planes,
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
+        if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
         unless_weak=costs.n >= FEW_ROWS,
         n_passes=n_passes,
         before_descent=before_descent,
@@ -360,17 +365,10 @@ def _digits(parameters: Parameters) -> float:
 
 def _steps(costs: Costs, parameters: Parameters) -> float:
     """Return how many Newton steps that takes: more where pairs are few."""
-    steps = float(STEPS)
-    if parameters.loss == "hinge":
+    steps, kinks = float(STEPS), parameters.loss == "hinge"
+    if kinks:
         steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
-    return steps * _scarcity(costs, parameters)
-
-
-def _scarcity(costs: Costs, parameters: Parameters) -> float:
-    """Return how many times as many steps few pairs take as many do."""
-    scarce = SCARCE_OF_HINGE if parameters.loss == "hinge" else SCARCE
-    n_unknowns = min(costs.n, costs.d)
-    return min(1 + scarce * n_unknowns / max(costs.n_pairs, 1.0), MOST_OFTEN)
+    return steps * costs.scarcity(kinks)
 
 
 def _explicit(
