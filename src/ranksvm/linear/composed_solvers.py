@@ -12,6 +12,7 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
+from ..pairs.preferences import Preferences
 from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
 from ..solvers.automatic import SmoothSolver
 from ..solvers.proximal_newton import proximal_newton
@@ -19,7 +20,7 @@ from ..solvers.proximal_products import proximal_products
 from .costs import Costs
 from .matrix import Matrix
 from .objective import LinearObjective
-from .row_space import DENSE
+from .row_space import DENSE, RowSpace
 
 __all__ = [
     "INTERIOR_STEPS",
@@ -35,6 +36,7 @@ Vector = NDArray[np.float64]
 INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
+FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 
 
 def _proximal_row_space(
@@ -119,19 +121,31 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
 def pair_by_pair(
     solver: SmoothSolver, objective: Objective, result: SolverResult, progress: Progress
 ) -> SolverResult:
-    """Let the squared hinge go on pair by pair, where sums over scores have stalled its solver.
+    """Go on pair by pair, where sums over scores, or a smoothing, have stalled a solver.
 
-    They have not where the gap is as small as these allow of a loss that is more than next to
-    nothing.
+    For the squared hinge, sums have not where the gap is as small as these allow of a loss that is
+    more than next to nothing. The hinge goes on by interior points of the features, unless what is
+    left is for a few planes.
     """
     assert isinstance(objective, LinearObjective)
-    loss, is_stalled = objective.loss, result.status is Status.STALLED
-    if not (is_stalled and result.dual_gap > FINE and isinstance(loss, SquaredHinge)):
+    loss, pairs = objective.loss, objective.loss.pairs
+    if result.status is not Status.STALLED:
         return result
-    if not (isinstance(loss.pairs, CorePairs) and may_be_listed(loss.pairs)):
+    if not (isinstance(pairs, CorePairs) and may_be_listed(pairs)):
         return result
-    exact = objective.with_loss(ListedSquaredHinge.of(loss))
-    return solver(exact, result.weights, progress)
+    if isinstance(loss, SquaredHinge) and result.dual_gap > FINE:
+        return solver(objective.with_loss(ListedSquaredHinge.of(loss)), result.weights, progress)
+    by_features = isinstance(pairs.preferences, Preferences) and objective.rows is None
+    are_many = result.dual_gap > FEW_PLANES * progress.tol
+    if not (by_features and are_many and isinstance(loss, SmoothedHinge)):
+        return result
+    if not RowSpace.is_of_features(objective.X):
+        return result
+    from .interior_point import interior_point  # which few problems need
+
+    rows = RowSpace(objective.X, objective.n_threads)
+    known = replace(objective, rows=rows)
+    return interior_point(known, result.weights, progress, max_steps=MOST_STEPS)
 
 
 def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:

@@ -213,7 +213,7 @@ class SolverChoice:
         if self.name != "row_space":
             solver = SMOOTH_SOLVERS[self.name]
             result = solver(objective, w0, progress)
-            if result.status is not Status.STALLED or self.kinks:
+            if result.status is not Status.STALLED:
                 return result
             from .composed_solvers import pair_by_pair  # which few problems need
 
