@@ -12,6 +12,7 @@
 #include "block_memory.hpp"
 #include "csr_rows.hpp"
 #include "design_matrix.hpp"
+#include "laplacian_product.hpp"
 #include "numpy_arrays.hpp"
 #include "rounded_rows.hpp"
 #include "several_vectors.hpp"
@@ -188,6 +189,33 @@ Out<double, 2> gram(const Held<CsrMatrix<Value, Index>>& held, const Offset& off
 }
 
 template <class Value, class Index>
+Out<double, 2> laplacian_product(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
+                                 const In<double, 1>& scale,
+                                 const std::optional<In<std::int64_t, 1>>& rows,
+                                 const In<std::int64_t, 1>& start,
+                                 const In<std::int64_t, 1>& column, const In<double, 1>& value,
+                                 int n_threads) {
+  const auto& X = held.matrix;
+  const auto* a = checked(offset, X);
+  require_length(scale, X.n_columns);
+  const auto n = n_chosen(X, rows);
+  require(X.n_columns < std::int64_t{1} << 32, "the matrix is too large");
+  require(static_cast<std::int64_t>(start.size()) == n + 1, "one row of L per row");
+  require_length(value, static_cast<std::int64_t>(column.size()));
+  const SparseSquare L{n, start.data(), column.data(), value.data()};
+  require(L.start[0] == 0 && L.start[n] == static_cast<std::int64_t>(column.size()) &&
+              std::is_sorted(L.start, L.start + n + 1),
+          "rows must start one after the other");
+  const auto is_row = [n](std::int64_t i) { return 0 <= i && i < n; };
+  require(std::all_of(L.column, L.column + L.start[n], is_row), "no such row");
+  const CsrRows<Value, Index> chosen(X, a, scale.data(), rows ? rows->data() : nullptr);
+  auto result = new_matrix<double>(X.n_columns, X.n_columns);
+  const nb::gil_scoped_release release;
+  multiply_laplacian(chosen, X.n_columns, L, result.data(), std::max(n_threads, 1));
+  return result;
+}
+
+template <class Value, class Index>
 nb::tuple copy_of(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
                   const In<double, 1>& scale, const In<std::int64_t, 1>& rows) {
   const auto& X = held.matrix;
@@ -325,6 +353,12 @@ void bind_csr(nb::module_& m, const char* name) {
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
+  cls.def(
+      "laplacian_product", &laplacian_product<Value, Index>, "offset"_a.noconvert().none(),
+      "scale"_a.noconvert(), "rows"_a.noconvert().none(), "indptr"_a.noconvert(),
+      "indices"_a.noconvert(), "data"_a.noconvert(), "n_threads"_a = 1,
+      "Z.T @ L @ Z for Z = ((X - offset) * scale)[rows] and a symmetric CSR matrix L, symmetric "
+      "to the last bit.");
   cls.def("copy_of", &copy_of<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert(), "((X - offset) * scale)[rows], as the arrays of a CSR matrix.");
   if constexpr (std::is_same_v<Index, std::int32_t>)

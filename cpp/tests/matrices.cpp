@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "design_matrix.hpp"
+#include "laplacian_product.hpp"
 #include "rounded_rows.hpp"
 #include "sparse_gram.hpp"
 #include "symmetric_tile.hpp"
@@ -234,6 +235,44 @@ void test_dot_products(Random& random) {
     }
 }
 
+void test_laplacian(Random& random) {
+  const auto n = random.whole(0, 20), d = random.whole(0, 90);
+  const Rows Z(random, n, d);
+  std::vector<double> square(n * n), expected(d * d), found(d * d), again(d * d);
+  for (auto pair = random.whole(0, 2 * n); pair > 0; --pair) {
+    const auto i = random.whole(0, n - 1), j = random.whole(0, n - 1);
+    const double weight = static_cast<double>(random.whole(0, 9));
+    for (const auto place : {i * n + i, j * n + j}) square[place] += weight;
+    for (const auto place : {i * n + j, j * n + i}) square[place] -= weight;
+  }
+  std::vector<std::int64_t> start{0}, column;
+  std::vector<double> value;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j)
+      if (square[i * n + j] != 0) {
+        column.push_back(j);
+        value.push_back(square[i * n + j]);
+      }
+    start.push_back(std::ssize(column));
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto own = Z.dense(i, d), other = Z.dense(j, d);
+      for (std::int64_t k = 0; k < d; ++k)
+        for (std::int64_t l = 0; l < d; ++l)
+          expected[k * d + l] += own[k] * square[i * n + j] * other[l];
+    }
+  const SparseSquare L{n, start.data(), column.data(), value.data()};
+  multiply_laplacian(Z, d, L, found.data(), 1);
+  multiply_laplacian(Z, d, L, again.data(), 3);
+  CHECK(found == again);
+  for (std::int64_t k = 0; k < d; ++k)
+    for (std::int64_t l = 0; l < d; ++l) {
+      CHECK(std::abs(found[k * d + l] - expected[k * d + l]) <= 1e-9);
+      CHECK(found[k * d + l] == found[l * d + k]);
+    }
+}
+
 // Large enough for several threads; sums of such numbers round.
 void test_threads(Random& random) {
   const auto n = random.whole(20'000, 40'000), d = random.whole(8, 40);
@@ -272,7 +311,8 @@ void test_tiles(Random& random) {
 void test_matrices(double seconds) {
   repeat(seconds / 4, test_small);
   repeat(seconds / 8, test_common_columns);
-  repeat(seconds / 8, test_dot_products);
+  repeat(seconds / 16, test_dot_products);
+  repeat(seconds / 16, test_laplacian);
   repeat(seconds / 8, test_tiles);
   repeat(seconds * 3 / 8, test_threads);
 }

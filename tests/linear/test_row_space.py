@@ -11,7 +11,7 @@ from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.row_space import MOST_ROWS, RowSpace, are_far_apart, gram_matrix
+from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
@@ -331,7 +331,7 @@ def test_more_rows_than_features_have_equations_of_these(storage, in_order):
         RowSpace.of(DesignMatrix.from_array(storage(X))), pairs, preferences.groups
     )
     assert space.is_finite
-    assert not space.is_sparse
+    assert space.stored is None
     weights = np.random.default_rng(0).random(len(pairs.better))
     stored = storage(X).toarray() if sparse.issparse(storage(X)) else storage(X).astype(float)
     D = stored[pairs.better] - stored[pairs.worse]
@@ -386,16 +386,16 @@ def test_interior_points_by_what_sparse_rows_store(far):
     X = X * (rng.random(X.shape) < 0.02)
     X[:, 0] = far + rng.random(300)
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X)).centered()
-    assert are_far_apart(*matrix.shape, matrix.n_stored, 300)
     preferences = Preferences.from_labels(y, qid)
     pairs = ExplicitPairs.of(preferences)
     space = FeatureSpace(RowSpace.of(matrix), pairs, preferences.groups)
-    assert space.is_sparse
+    assert space.stored is not None
     weights, D = rng.random(len(pairs.better)), X[pairs.better] - X[pairs.worse]
     expected = D.T @ (weights[:, np.newaxis] * D)
-    np.testing.assert_allclose(
-        space.equations(weights), expected, atol=1e-11 * np.abs(expected).max()
-    )
+    found = space.equations(weights)
+    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    on_three = FeatureSpace(RowSpace.of(matrix, 3), pairs, preferences.groups)
+    assert np.array_equal(on_three.equations(weights), found)
     here = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6)
     here.fit(sparse.csr_matrix(X), y, qid)
     there = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6).fit(X, y, qid)

@@ -15,7 +15,7 @@ from ..pairs.preferences import Preferences
 from ..records import record
 from .hessian import OF_BLOCKS
 from .matrix import LARGE, Matrix
-from .row_space import DENSE, are_far_apart
+from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
@@ -34,6 +34,7 @@ TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks 
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
 PAIR, PARTNER, LISTED = 45.0, 0.3, 80.0  # of an interior-point step; of each two rows, times d
+STORED, PARTNER_STORED = 0.4, 5.0  # times d, of a stored value; and of each two rows
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
@@ -127,6 +128,11 @@ class Costs:
         return self.n_stored == self.n * self.d
 
     @property
+    def stores_little(self) -> bool:
+        """Whether rows store so little that dense blocks of them cost more."""
+        return OF_BLOCKS * self.n_stored <= self.n * self.d
+
+    @property
     def is_large(self) -> bool:
         """Whether X may have to come from disk for each pass.
 
@@ -172,11 +178,10 @@ class Costs:
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
             return self._gram + n_steps * step
-        products = HESSIAN_DOUBLE * self.n * self.d**2
-        products += (PARTNER * self.d + LISTED) * (2 * self.n_pairs + self.n)
-        if are_far_apart(self.n, self.d, self.n_stored, self.n_pairs):
-            products = self._sparse_pairs
-        return n_steps * (step + products)
+        products, partner = HESSIAN_DOUBLE * self.n * self.d**2, PARTNER * self.d
+        if self.stores_little:
+            products, partner = STORED * self.n_stored * self.d, PARTNER_STORED * self._of_a_row
+        return n_steps * (step + products + (partner + LISTED) * (2 * self.n_pairs + self.n))
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""
@@ -196,12 +201,11 @@ class Costs:
         return min(1 + scarce * n_unknowns / max(self.n_pairs, 1.0), MOST_OFTEN)
 
     def _hessian(self, kinks: bool) -> float:
-        is_sparse = OF_BLOCKS * self.n_stored <= self.n * self.d
-        if self.are_given and is_sparse:
+        if self.are_given and self.stores_little:
             return self._sparse_pairs
         if self.are_given:
             return self._dense_blocks + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
-        if is_sparse:
+        if self.stores_little:
             of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
             unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
             return (1 - unused) * of_all
@@ -218,8 +222,12 @@ class Costs:
     @property
     def _sparse_pairs(self) -> float:
         """The Hessian of pairs that are listed, by sparse products."""
-        per_row = self.n_stored / max(self.n, 1)
-        return GIVEN_SPARSE * (self.n_pairs + self.n) * per_row**2 + self.d**2
+        return GIVEN_SPARSE * (self.n_pairs + self.n) * self._of_a_row**2 + self.d**2
+
+    @property
+    def _of_a_row(self) -> float:
+        """How many values a row stores."""
+        return self.n_stored / max(self.n, 1)
 
     @property
     def _gram(self) -> float:

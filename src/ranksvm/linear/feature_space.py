@@ -2,8 +2,8 @@
 
 With the Laplacian ``L = D'WD`` of listed pairs, they are of ``X'LX`` (:eq:`interior-features`), a
 sum over queries: whole queries are gathered into blocks of rows, so that nothing is copied for
-long. Where rows store little, it is a product of sparse matrices. What rows have in common does not
-count, since L maps constants to zero within each query.
+long. Where rows store little, each value that they store adds a multiple of a row of ``LX``. What
+rows have in common does not count, since L maps constants to zero within each query.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from ..pairs.explicit import ExplicitPairs
 from ..pairs.queries import QueryGroups
 from ..records import record
 from ..threads import in_order
-from .hessian import blocks_of_queries
+from .hessian import blocks_of_queries, suits_blocks
 from .long_query import BLOCK_BYTES
-from .row_space import TINY, RowSpace, are_far_apart
+from .row_space import TINY, RowSpace, common_offset
+from .sparse_hessian import SparseRows
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -53,10 +54,17 @@ class FeatureSpace:
         return TINY < square < 1 / TINY
 
     @cached_property
-    def is_sparse(self) -> bool:
-        """Whether products go by what rows store."""
+    def stored(self) -> SparseRows | None:
+        """The rows as they are stored, near zero in columns that all of them store.
+
+        None of rows that store so much that blocks of them cost less.
+        """
         X = self.rows.X
-        return are_far_apart(*X.shape, X.n_stored, len(self.pairs.better))
+        Z = None if suits_blocks(X) else X.sparse_rows()
+        if Z is None:
+            return None
+        shift, _ = X.standardization(self.rows.n_threads)
+        return Z._replace(offset=common_offset(Z, shift))
 
     def scores(self, step: Vector) -> Vector:
         """Return how the scores move."""
@@ -68,13 +76,14 @@ class FeatureSpace:
 
     def equations(self, weights: Vector) -> Floats:
         """Return ``X'D' diag(weights) D X``."""
-        if self.is_sparse:
-            Z = self.rows.stored
-            product = Z.T @ (self.pairs.sparse_laplacian(weights) @ Z)
-            return np.asarray(product.toarray(), dtype=np.float64)
+        Z, n_threads = self.stored, self.rows.n_threads
+        if Z is not None:
+            L = self.pairs.sparse_laplacian(weights)
+            arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
+            return Z.core.laplacian_product(Z.offset, Z.scale, Z.rows, *arrays, n_threads)
         X, laplacian = self.rows.X, self._by_place.sparse_laplacian(weights)
         d = X.shape[1]
-        shift, _ = X.standardization(self.rows.n_threads)
+        shift, _ = X.standardization(n_threads)
 
         def product_of(queries: tuple[int, int]) -> Floats:
             first, last = (int(place) for place in self.groups.indptr[list(queries)])
@@ -85,7 +94,7 @@ class FeatureSpace:
         total = np.zeros((d, d))
         blocks, too_long = blocks_of_queries(self.groups, max(BLOCK_BYTES // (8 * d), LEAST_ROWS))
         blocks += [(query, query + 1) for query in too_long]
-        with in_order(self.rows.n_threads) as ordered:
+        with in_order(n_threads) as ordered:
             for part in ordered(product_of, blocks):
                 total += part
         return total

@@ -32,14 +32,12 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
-from .given_hessian import stored_rows
-from .hessian import OF_BLOCKS
 from .long_query import ranges
 from .matrix import Matrix
 from .sparse_hessian import SparseRows
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array, csr_matrix
+    from scipy.sparse import csr_matrix
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -212,11 +210,6 @@ class RowSpace:
         Z = columns.gather((0, n, None), (0, d), np.zeros(d), scale, np.float64)
         return np.asarray(Z @ Z.T, dtype=np.float64)
 
-    @cached_property
-    def stored(self) -> csr_array:
-        """The rows as they are stored."""
-        return stored_rows(self.X, np.ones(self.X.shape[1]))
-
     @property
     def rank(self) -> int:
         """Number of coordinates: 0 where numbers are beyond floating point."""
@@ -267,14 +260,6 @@ class RowSpace:
         return solution
 
 
-def are_far_apart(n: int, d: int, n_stored: int, n_pairs: float) -> bool:
-    """Say whether few of the features are stored for a row and for those that it makes pairs with.
-
-    Then sparse products of rows with the Laplacian of the pairs cost less than those of blocks.
-    """
-    return OF_BLOCKS * n_stored * (1 + 2 * n_pairs / max(n, 1)) <= n * d
-
-
 def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
     """Return the dot products of rows, less the mean of all: ``Z Z'``.
 
@@ -303,10 +288,15 @@ def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
 
 def _sparse_gram(Z: SparseRows, shift: Vector, n_threads: int) -> Floats:
     """Return the same of what is stored, less the mean in columns that all rows store."""
+    return less_means(Z.core.gram(common_offset(Z, shift), Z.scale, Z.rows, n_threads))
+
+
+def common_offset(Z: SparseRows, shift: Vector) -> Vector:
+    """Return the offset of rows that are shifted in the columns that all of them store."""
     common = Z.core.common_columns(Z.rows)
     offset = np.zeros(len(Z.scale)) if Z.offset is None else Z.offset.copy()
     offset[common] += shift[common] / Z.scale[common]
-    return less_means(Z.core.gram(offset, Z.scale, Z.rows, n_threads))
+    return offset
 
 
 def less_means(gram: Floats) -> Floats:
