@@ -8,6 +8,7 @@ from scipy import sparse
 
 import reference
 from ranksvm import RankSVM, ranksvm_grid
+from ranksvm.linear import feature_space
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.parameters import Parameters
@@ -379,8 +380,9 @@ def test_interior_points_where_pairs_are_few(storage, C):
     assert exact <= here.objective_ * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("far", [0.0, 1e4])
-def test_interior_points_by_what_sparse_rows_store(far):
+@pytest.mark.parametrize(("far", "additions"), [(0.0, 1 << 30), (1e4, 1 << 30), (1e4, 1)])
+def test_interior_points_by_what_sparse_rows_store(far, additions, monkeypatch):
+    monkeypatch.setattr(feature_space, "ADDITIONS", additions)  # few make blocks of 256 rows
     rng = np.random.default_rng(0)
     X, y, qid = few_pairs(n=300, d=200)
     X = X * (rng.random(X.shape) < 0.02)

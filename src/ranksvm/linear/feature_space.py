@@ -27,6 +27,7 @@ Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 LEAST_ROWS = 256  # of a block
+ADDITIONS = 1 << 30  # of what is stored, after which an interruption is heard
 
 
 @record
@@ -75,26 +76,28 @@ class FeatureSpace:
         return self.rows.X.t_dot(balance - balance.mean(), self.rows.n_threads)
 
     def equations(self, weights: Vector) -> Floats:
-        """Return ``X'D' diag(weights) D X``."""
-        Z, n_threads = self.stored, self.rows.n_threads
-        if Z is not None:
-            L = self.pairs.sparse_laplacian(weights)
-            arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
-            return Z.core.laplacian_product(Z.offset, Z.scale, Z.rows, *arrays, n_threads)
-        X, laplacian = self.rows.X, self._by_place.sparse_laplacian(weights)
-        d = X.shape[1]
+        """Return ``X'D' diag(weights) D X``, added up by blocks of whole queries."""
+        X, n_threads = self.rows.X, self.rows.n_threads
+        n, d = X.shape
+        laplacian, Z = self._by_place.sparse_laplacian(weights), self.stored
         shift, _ = X.standardization(n_threads)
 
         def product_of(queries: tuple[int, int]) -> Floats:
             first, last = (int(place) for place in self.groups.indptr[list(queries)])
-            rows = first, last, self._order
-            Z = X.gather(rows, (0, d), shift, np.ones(d), np.float64)
-            return np.asarray(Z.T @ (laplacian[first:last, first:last] @ Z), dtype=np.float64)
+            L = laplacian[first:last, first:last]
+            if Z is None:
+                rows = X.gather((first, last, self._order), (0, d), shift, np.ones(d), np.float64)
+                return np.asarray(rows.T @ (L @ rows), dtype=np.float64)
+            places = np.arange(first, last) if self._order is None else self._order[first:last]
+            chosen = places if Z.rows is None else Z.rows[places]
+            arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
+            return Z.core.laplacian_product(Z.offset, Z.scale, chosen, *arrays, n_threads)
 
-        total = np.zeros((d, d))
-        blocks, too_long = blocks_of_queries(self.groups, max(BLOCK_BYTES // (8 * d), LEAST_ROWS))
+        n_rows = BLOCK_BYTES // (8 * d) if Z is None else ADDITIONS * n // (1 + X.n_stored * d)
+        blocks, too_long = blocks_of_queries(self.groups, max(n_rows, LEAST_ROWS))
         blocks += [(query, query + 1) for query in too_long]
-        with in_order(n_threads) as ordered:
+        total = np.zeros((d, d))
+        with in_order(n_threads if Z is None else 1) as ordered:
             for part in ordered(product_of, blocks):
                 total += part
         return total
