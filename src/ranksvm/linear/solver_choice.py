@@ -272,7 +272,9 @@ def choose_solver(
     passes, descent, n_passes = PASSES + PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
     if _may_descend(X, preferences, costs):
         descent = costs.descent(passes)
-        n_passes = passes * cost / descent if descent <= cost else 0.0
+        by_newton = costs.newton(_steps(costs, parameters), kinks)
+        least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
+        n_passes = passes * cost / descent if descent <= least else 0.0
     before_descent = descent / costs.product if n_passes > 0 else 0.0
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
