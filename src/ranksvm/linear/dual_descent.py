@@ -46,7 +46,7 @@ WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is le
 HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
 SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
-STAND, HARDLY_LESS = 20, 0.5  # lines of the history, and what they leave of the gap
+STAND, HARDLY_LESS = 20, 0.5  # lines of the history, and what they may leave of the gap
 ALIKE = 1e-12  # of residuals, next to their sum
 
 
@@ -71,7 +71,7 @@ def dual_descent(
     Returns
     -------
     SolverResult
-        It is given up where slopes only grow, too, or rounding keeps it where it is.
+        It is given up where slopes only grow, too, or where it hardly gets on.
     """
     assert isinstance(objective, LinearObjective)
     progress.begin("dual_descent", objective)
@@ -99,7 +99,7 @@ def dual_descent(
 
 
 def _gets_on(progress: Progress) -> bool:
-    """Say whether the absolute gap has fallen a little, as soon as that can be told."""
+    """Say whether the absolute gap has fallen by half, as soon as that can be told."""
     lines = progress.history[progress.first :]
     if len(lines) <= STAND:
         return True
