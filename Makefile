@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Python compiles what it imports; pip would compile everything.
+# What a process imports is compiled then; pip would compile all that it installs, by one process.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 READY := $(VENV)/.ready
 READY_TEST := $(VENV)/.ready-test
@@ -11,8 +11,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.?pp cpp/pair_sums/*.hp
   src/ranksvm $(filter-out %__pycache__/,$(wildcard src/ranksvm/*/ src/ranksvm/*/*/))
 
 # Many a test starts processes, which would compile again all that they import where Python is told
-# to keep no bytecode. In build/, none changes the folders of SOURCES.
-export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+# to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
@@ -198,6 +197,8 @@ $(READY): $(SOURCES)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --config-settings=cmake.define.RANKSVM_WERROR=ON --editable ".[plot]"
 	@cp $(VENV)/lib/python*/site-packages/ranksvm/_core.pyi src/ranksvm/  # for mypy
+# Or each `ranksvm` would compile NumPy, too, for a second, in a shell that keeps no bytecode.
+	@$(BIN)/python -m compileall -q -j 0 src $(VENV)/lib/python*/site-packages
 	@touch $@
 
 clean:
