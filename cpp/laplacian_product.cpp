@@ -6,6 +6,7 @@
 
 #include "compiler.hpp"
 #include "parallel.hpp"
+#include "row_reader.hpp"
 
 namespace ranksvm {
 namespace {
@@ -15,45 +16,23 @@ RANKSVM_CLONES void add_multiple(double* RANKSVM_RESTRICT sums, double factor,
   for (std::int64_t k = 0; k < n; ++k) sums[k] += factor * row[k];
 }
 
-// What a row stores, with room that is used again.
-class StoredRow {
- public:
-  void read(const SparseMatrix& Z, std::int64_t row) {
-    const auto n = static_cast<std::size_t>(Z.n_stored(row));
-    column_.resize(n);
-    value_.resize(n);
-    Z.copy(row, 0, column_.data(), value_.data());
-  }
-  template <class Call>
-  void each(Call&& call) const {
-    for (std::size_t m = 0; m < column_.size(); ++m)
-      call(static_cast<std::int64_t>(column_[m]), value_[m]);
-  }
-
- private:
-  std::vector<std::uint32_t> column_;
-  std::vector<double> value_;
-};
-
 // The columns first, ..., last - 1 of the lower half.
 void multiply_columns(const SparseMatrix& Z, std::int64_t n_columns, const SparseSquare& L,
                       std::int64_t first, std::int64_t last, double* result) {
   for (auto k = first; k < n_columns; ++k)
     std::fill(result + k * n_columns + first, result + k * n_columns + std::min(k + 1, last), 0.0);
   std::vector<double> moved(last - first);
-  StoredRow row;
+  RowReader reader(Z);
   for (std::int64_t i = 0; i < L.n_rows; ++i) {
     const auto is_zero = [](double x) { return x == 0; };
     if (std::all_of(L.value + L.start[i], L.value + L.start[i + 1], is_zero)) continue;
     std::fill(moved.begin(), moved.end(), 0.0);
     for (auto m = L.start[i]; m < L.start[i + 1]; ++m) {
-      row.read(Z, L.column[m]);
-      row.each([&](std::int64_t k, double value) {
+      reader.each(L.column[m], [&](std::int64_t k, double value) {
         if (first <= k && k < last) moved[k - first] += L.value[m] * value;
       });
     }
-    row.read(Z, i);
-    row.each([&](std::int64_t k, double value) {
+    reader.each(i, [&](std::int64_t k, double value) {
       if (k >= first)
         add_multiple(result + k * n_columns + first, value, moved.data(),
                      std::min(k + 1, last) - first);

@@ -5,6 +5,7 @@
 
 #include "compiler.hpp"
 #include "parallel.hpp"
+#include "row_reader.hpp"
 
 namespace ranksvm {
 namespace {
@@ -16,29 +17,6 @@ struct Columns {
   std::vector<std::int64_t> start;
   std::vector<std::uint32_t> row;
   std::vector<double> value;
-};
-
-// One row after the other.
-class RowReader {
- public:
-  explicit RowReader(const SparseMatrix& Z) : Z_(Z) {}
-
-  // Calls with the column and the value of all that a row stores.
-  template <class Call>
-  void each(std::int64_t row, Call&& call) {
-    const auto n = static_cast<std::size_t>(Z_.n_stored(row));
-    if (n > column_.size()) {
-      column_.resize(n);
-      value_.resize(n);
-    }
-    Z_.copy(row, 0, column_.data(), value_.data());
-    for (std::size_t m = 0; m < n; ++m) call(column_[m], value_[m]);
-  }
-
- private:
-  const SparseMatrix& Z_;
-  std::vector<std::uint32_t> column_;
-  std::vector<double> value_;
 };
 
 Columns transposed(const SparseMatrix& Z, std::int64_t n_rows, std::int64_t n_columns) {
