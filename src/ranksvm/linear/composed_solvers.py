@@ -37,6 +37,7 @@ INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within condi
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
+NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 
 
 def _proximal_row_space(
@@ -115,7 +116,18 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
     steps = partial(newton, name="row_space")
-    return pair_by_pair(steps, objective, steps(objective, w0, progress), progress)
+    if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
+        return steps(objective, w0, progress)
+    with progress.patient(_gets_nearer, Status.STALLED):
+        result = steps(objective, w0, progress)
+    return pair_by_pair(steps, objective, result, progress)
+
+
+def _gets_nearer(progress: Progress) -> bool:
+    """Say whether exact steps near the optimum still bring the gap down, unlike rounding."""
+    gaps = [line.dual_gap for line in progress.history[progress.first :][-IDLE - 1 :]]
+    is_near = len(gaps) > IDLE and gaps[-1] > FINE and gaps[0] <= NEAR
+    return not is_near or min(gaps) <= 0.5 * gaps[0]
 
 
 def pair_by_pair(

@@ -23,8 +23,12 @@ FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 SWEEP, SWEEP_SHORT, SWEEP_TWO = 70.0, 7.0, 1.1
 LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 40.0, 3.0, 0.3
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
-# Of n d^2, of n d, of a row, and of n d in long queries; in double precision of n d^2.
-HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, WALK, HESSIAN_DOUBLE = 0.02, 1.2, 30.0, 4.0, 0.05
+# Of n d^2, of n d, and of a row; in double precision of n d^2.
+HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, HESSIAN_DOUBLE = 0.02, 1.2, 30.0, 0.05
+# Of a row of a long query, and of a value; likewise for each doubling of its levels, whose sums are
+# many sooner or later for the cache.
+WALK_ROW, WALK = 90.0, 3.7
+LEVELS_ROW, LEVELS, MANY_LEVELS_ROW, MANY_LEVELS = 4.0, 0.15, 10.0, 1.0
 HESSIAN_TWO, HESSIAN_TWO_VALUES = 3.6, 0.06  # of two rows of a short query; times d
 HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
 SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoothing
@@ -47,6 +51,8 @@ SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
+MANY = 1 << 13  # levels
+SOME_ROWS, SEED = 1024, 20141  # whose labels tell about how many there are
 
 
 def in_score_space(sizes: NDArray[np.float64]) -> tuple[float, float, int, float]:
@@ -85,6 +91,8 @@ class Costs:
         those of labels.
     n_queries : int
         Likewise, how many have two rows or more.
+    n_levels : float
+        About how many different labels there are in the longest query, if that is walked through.
     """
 
     n: int
@@ -100,6 +108,7 @@ class Costs:
     squares: float = 0.0
     cubes: float = 0.0
     n_queries: int = 0
+    n_levels: float = 1.0
 
     @classmethod
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -120,7 +129,9 @@ class Costs:
         of_scores = in_score_space(sizes)
         powers = float((sizes**2).sum()), float((sizes**3).sum())
         n_queries = int((sizes > 1).sum())
-        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *powers, n_queries)
+        n_levels = _levels_of_longest(preferences, sizes) if n_walked else 1.0
+        of_queries = (*powers, n_queries, n_levels)
+        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *of_queries)
 
     @property
     def is_dense(self) -> bool:
@@ -209,10 +220,18 @@ class Costs:
             of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
             unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
             return (1 - unused) * of_all
-        walk = WALK * self.n_walked * self.d
         # Hardly a pair is amid a narrow smoothing.
         pairs = (HESSIAN_TWO + HESSIAN_TWO_VALUES * self.d) * self.n_twos * (not kinks)
-        return self._dense_blocks + walk + pairs
+        return self._dense_blocks + self._walk + pairs
+
+    @property
+    def _walk(self) -> float:
+        """What long queries cost beyond their dense blocks."""
+        is_near = self.n_levels <= MANY
+        row, value = (LEVELS_ROW, LEVELS) if is_near else (MANY_LEVELS_ROW, MANY_LEVELS)
+        doublings = np.log2(max(self.n_levels, 1.0))
+        of_a_row = WALK_ROW + row * doublings + (WALK + value * doublings) * self.d
+        return float(self.n_walked * of_a_row)
 
     @property
     def _dense_blocks(self) -> float:
@@ -234,3 +253,16 @@ class Costs:
         if self.n_stored >= DENSE * self.n * self.d:
             return GRAM_DENSE * self.n**2 * self.d
         return GRAM_SPARSE * self.n * self.n_stored
+
+
+def _levels_of_longest(preferences: Preferences, sizes: NDArray[np.float64]) -> float:
+    """Return about how many different labels the longest query has, as some of its rows tell."""
+    groups, longest = preferences.groups, int(np.argmax(sizes))
+    first, n = int(groups.indptr[longest]), int(sizes[longest])
+    places = first + np.random.PCG64(SEED).random_raw(SOME_ROWS) % n
+    rows = places if groups.order is None else groups.order[places]
+    n_seen = len(np.unique(preferences.y[rows]))
+    if 2 * n_seen <= SOME_ROWS:
+        return float(n_seen)
+    # Of many, two rows of each L pairs have the same.
+    return min(SOME_ROWS**2 / (2 * max(SOME_ROWS - n_seen, 1)), float(n))

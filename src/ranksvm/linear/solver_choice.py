@@ -44,7 +44,7 @@ Vector = NDArray[np.float64]
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
-FEW_PRODUCTS, FEW_IN_ROWS, FEW_PLANES = 48, 64, 50
+FEW_PRODUCTS, FEW_PLANES = 48, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
@@ -242,8 +242,9 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
-      64 in the space of the rows; but there not where regularisation is so strong that fewer do,
+    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian,
+    - for a smooth loss in the space of the rows, unless regularisation is so strong that products
+      cost less,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -279,10 +280,9 @@ def choose_solver(
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        few = costs.scarcity(kinks)
-        few *= FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS
-        if direct == "row_space" and n_products <= few:
+        if direct == "row_space":
             return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
+        few = FEW_PRODUCTS * costs.scarcity(kinks)
         return SolverChoice(
             direct,
             kinks,

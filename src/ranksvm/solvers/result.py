@@ -172,6 +172,7 @@ class Progress:
     _confirmed: Vector | None = None  # weights
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
     _patience: Callable[[Progress], bool] | None = None
+    _ends: Status = Status.GIVEN_UP  # without it
     _gave_up: bool = False
     _kept: Remembered | None = None  # of a solver before that gave up
     _objective: CountsPasses | None = None
@@ -193,9 +194,11 @@ class Progress:
         self.best = self.latest = None
 
     @contextmanager
-    def patient(self, patience: Callable[[Progress], bool]) -> Iterator[None]:
+    def patient(
+        self, patience: Callable[[Progress], bool], ends: Status = Status.GIVEN_UP
+    ) -> Iterator[None]:
         """Let a solver go on only as long as it promises to be quicker than another one."""
-        self._patience = patience
+        self._patience, self._ends = patience, ends
         try:
             yield
         finally:
@@ -235,7 +238,7 @@ class Progress:
         if self.callback is not None and self.callback(line) is True and status is None:
             status = Status.STOPPED
         if status is None and self._patience is not None and not self._patience(self):
-            status, self._gave_up = Status.GIVEN_UP, True
+            status, self._gave_up = self._ends, self._ends is Status.GIVEN_UP
         return status
 
     def _remembered(self) -> Remembered | None:
