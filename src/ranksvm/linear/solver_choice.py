@@ -57,7 +57,6 @@ MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and w
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 
-
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": trust_region}
 PLANES = ("bundle", "cutting_planes")
 
@@ -73,7 +72,8 @@ class SolverChoice:
         Whether the loss has kinks.
     n_planes, n_products : float
         How much work of planes, or of products with the Hessian, the solver is worth: where these
-        go first, they do as long as they promise to be quicker. Planes do not where that is 0.
+        go first, they do as long as they promise to be quicker. Planes do not where that is 0. Of
+        `trust_region` itself it is a guess (`planes_first`).
     products_first, if_strong, if_weak : bool
         Whether products go first: whatever the regularisation; without kinks where it is so strong
         that few of them do; or, for the hinge, where it is weak. But where there is next to none,
@@ -140,6 +140,7 @@ class SolverChoice:
             return self._smooth(objective, w0, progress)
         if self.n_planes == 0:
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
+        is_guess = self.name == "trust_region" and self.n_passes == 0
         return planes_first(
             self._smooth,
             self.n_planes,
@@ -148,6 +149,7 @@ class SolverChoice:
             progress,
             planes=planes,
             unless_weak=self.unless_weak,
+            products=self.n_products if is_guess else None,
         )
 
     def when_shared(self) -> SolverChoice:
@@ -242,9 +244,8 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian,
-    - for a smooth loss in the space of the rows, unless regularisation is so strong that products
-      cost less,
+    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
+      in the space of the rows; but there not where regularisation is so strong that products do,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -297,7 +298,7 @@ def choose_solver(
         direct,
         kinks,
         n_planes=n_planes,
-        n_products=n_products,
+        n_products=n_products if direct != "trust_region" else by_products / costs.product,
         products_first=CHEAPER * by_products < cost,
         if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
         unless_weak=costs.n >= FEW_ROWS,

@@ -20,6 +20,7 @@ FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
+IN_TURN, AGAIN = 2.0, 10.0  # times what they are said to take: products, and planes after these
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -102,12 +103,17 @@ def planes_first(
     *,
     planes: CuttingPlanes | None = None,
     unless_weak: bool = False,
+    products: float | None = None,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
     Otherwise the other solver takes over (`Patience`), with the lower bound of the planes, which
     stay, and at the best point if that is known to be good for something. Where it comes to a
     stand, planes go on (`planes_last`).
+
+    Where nothing tells how long the other one takes, either may mislead. So it has to promise to
+    end with about as many `products` as it was said to take; if not, planes go on that may take
+    several times as long as before, and the other one only after these.
 
     Parameters
     ----------
@@ -123,6 +129,8 @@ def planes_first(
         As for `bundle`.
     unless_weak : bool, default=False
         Whether to give planes up at the first one if regularisation is weak.
+    products : float, optional
+        How many the fallback is said to take, if that is a guess.
 
     Returns
     -------
@@ -141,6 +149,16 @@ def planes_first(
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
+    if products is not None:
+        with progress.patient(Patience(IN_TURN * products)):
+            result = planes_last(fallback, objective, start, progress, planes=planes)
+        if result.status is not Status.GIVEN_UP:
+            return result
+        with progress.patient(Patience(AGAIN * work)):
+            result = bundle(objective, result.weights, progress, planes=planes)
+        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+            return result
+        start = better_start(result, w0, FAR_OF_PLANES)
     return planes_last(fallback, objective, start, progress, planes=planes)
 
 

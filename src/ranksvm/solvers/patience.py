@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import log
 
 from ..records import record
 from .result import Iteration, Progress
@@ -11,6 +11,8 @@ FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the ot
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
+# Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
+PACE, PACE_WITH_KINKS = 0.75, 0.5
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
@@ -25,17 +27,19 @@ class Patience:
 
     - a small share of the work of the other is free; but where that is next to nothing, work that
       has not even led to a bound ends sooner,
-    - beyond it, what is left (the gap; where that is larger, the smoothing; and without kinks, the
-      distance that the gradient tells of, which falls long before a bound is any good) has to lead
-      to the end before 1.25 times the work of the other in all, if its logarithm goes on to fall
-      with the square root of the work as it did over the last half,
+    - beyond it, what is left (the gap, of planes as a part of the bound; where that is larger, the
+      smoothing; and without kinks, the distance that the gradient tells of, which falls long before
+      a bound is any good) has to lead to the end before 1.25 times the work of the other in all, if
+      its logarithm goes on to fall with the square root of the work as it did over the last half,
+      or without kinks with a greater power,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
       next few will lead to a bound, or to a narrower smoothing,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
     What planes have left falls ever more slowly: by the root, the end is foreseen about where it
-    comes, while a rate that lasted would promise it half as far away for as long as they go on.
+    comes, while a rate that lasted would promise it half as far away for as long as they go on. But
+    near the minimum of a smooth function, steps get the quicker.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
     and where it promises too much, at most that and 1.25 times as much again.
@@ -68,10 +72,14 @@ class Patience:
             return True
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
-        root = sqrt(since)
-        gain = log(left[before] / left[-1]) / (root - sqrt(_work(lines[before]) - begun))
-        to_gain = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0))
-        end = begun - _work(lines[0]) + (root + to_gain / gain) ** 2
+        pace = PACE if progress.is_smooth else PACE_WITH_KINKS
+        power: float = since**pace
+        then, now = left[before], left[-1]
+        if progress.is_at_kinks:
+            then, now = _of_bound(then), _of_bound(now)
+        gain = log(then / now) / (power - (_work(lines[before]) - begun) ** pace)
+        to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
+        end: float = begun - _work(lines[0]) + (power + to_gain / gain) ** (1 / pace)
         return end <= AT_MOST * self.work
 
 
@@ -79,6 +87,11 @@ def _last_rise(left: list[float]) -> int:
     """Return where what is left rose last by so much; 0 if it never did."""
     rises = (k for k in range(len(left) - 1, 0, -1) if left[k] > RISE * left[k - 1])
     return next(rises, 0)
+
+
+def _of_bound(gap: float) -> float:
+    """Return the gap as a part of the lower bound; which says more than of the value, if large."""
+    return gap / (1 - min(gap, NOTHING))
 
 
 def _work(line: Iteration) -> int:

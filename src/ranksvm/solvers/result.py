@@ -334,6 +334,16 @@ class Progress:
         return self.history[-1].dual_gap
 
     @property
+    def is_smooth(self) -> bool:
+        """Whether the present solver minimises a function without kinks, smoothed ones neither."""
+        return self.latest is not None and _is_smooth(self.latest)
+
+    @property
+    def is_at_kinks(self) -> bool:
+        """Whether it minimises one with kinks that are not smoothed."""
+        return not self.is_smooth and self.latest is not None and self.latest.smoothing == 0
+
+    @property
     def target(self) -> float:
         """The absolute gap at which to stop."""
         return self.allowed(self.history[-1].value)
@@ -359,8 +369,11 @@ def _is_steep(before: Point, there: Point) -> bool:
 
 def _left(point: Point) -> float:
     """Return what steps have to bring down, which tells of them where no bound is any good yet."""
-    is_smooth = not (point.has_kinks or point.smoothing > 0)
-    return point.distance if is_smooth else point.smoothing
+    return point.distance if _is_smooth(point) else point.smoothing
+
+
+def _is_smooth(point: Point) -> bool:
+    return not (point.has_kinks or point.smoothing > 0)
 
 
 def _is_better(point: Point, best: Point) -> bool:
