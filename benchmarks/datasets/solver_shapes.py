@@ -76,8 +76,8 @@ def make_wide_text(rows: int = 8_000, features: int = 120_000, queries: int = 4)
     return Data(X, grades(similarity, (0.55, 0.25, 0.15, 0.05)), np.arange(rows) * queries // rows)
 
 
-def _text() -> Data:
-    return Data(*make_text_like(), None)
+def _text(rows: int = 64_000) -> Data:
+    return Data(*make_text_like(rows), None)
 
 
 def _web() -> Data:
@@ -88,6 +88,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
     "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
     "few-rows-500x5000": partial(make_few_rows, 500, 5_000),
+    "few-rows-1000x10000": partial(make_few_rows, 1_000, 10_000),
     "few-pairs-3000x1600": partial(make_binary_queries, True, 300, 10, 1_600),
     "few-pairs-dense-1100x800": partial(make_binary_queries, False, 110, 10, 800),
     "few-pairs-dense-15000x330": partial(make_binary_queries, False, 3_000, 5, 330),
@@ -96,7 +97,9 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "short-queries-50000x280": make_short_queries,
     "web-like-144000x136": _web,
     "text-like-64000x47236": _text,
+    "text-like-20000x47236": lambda: _text(20_000),
+    "one-ranking-300000x40": partial(make_one_ranking, 300_000, 40),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }
-HUGE = tuple(name for name in GENERATED if name.startswith("one-ranking"))
+HUGE = tuple(name for name in GENERATED if name.endswith("000000x10"))

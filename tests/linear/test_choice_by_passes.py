@@ -1,6 +1,7 @@
 """Passes over large X are charged for as if they came from disk, wherever X is."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, automatic, newton, planes_first
+from ranksvm.solvers import Progress, automatic, newton, planes_first, trust_region
 
 ROWS = 12_000
 
@@ -141,6 +142,33 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
         assert str(result.status) == "converged"
     assert not starts[0].any()
     assert starts[1].any()
+
+
+def test_planes_and_products_take_turns_where_neither_is_known_to_end():
+    rng = np.random.default_rng(0)
+    objective = make_problem(
+        DesignMatrix.from_array(rng.normal(size=(200, 30))),
+        Preferences.from_labels(rng.normal(size=200)),
+        Parameters(loss="hinge", C=100.0),
+    ).objective
+    progress = Progress(tol=1e-4)
+    result = planes_first(trust_region, 0.0, objective, np.zeros(30), progress, products=0.0)
+    turns = [name for name, _ in groupby(line.solver for line in result.history)]
+    assert turns == ["bundle", "trust_region", "bundle", "trust_region"]
+    assert str(result.status) == "converged"
+    result = planes_first(trust_region, 0.0, objective, np.zeros(30), Progress(tol=1e-4))
+    assert [name for name, _ in groupby(line.solver for line in result.history)] == turns[:2]
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+@pytest.mark.parametrize("n_levels", [2, 300, 5_000, ROWS])
+def test_costs_of_a_walk_grow_with_the_levels_of_long_queries(n_levels, is_sorted):
+    labels = np.arange(ROWS) * n_levels // ROWS
+    y = labels if is_sorted else np.random.default_rng(0).permutation(labels)
+    found = costs.Costs.of(Rows((ROWS, 100)), Preferences.from_labels(y))
+    assert 0.6 * n_levels <= found.n_levels <= 1.7 * n_levels
+    few = costs.Costs.of(Rows((ROWS, 100)), Preferences.from_labels(labels > ROWS // 2))
+    assert found.newton(6, kinks=False) >= few.newton(6, kinks=False)
 
 
 def test_costs_of_short_queries_grow_with_their_pairs():

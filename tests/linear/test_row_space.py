@@ -134,6 +134,31 @@ def test_squared_hinge_that_is_next_to_nothing_is_minimised_pair_by_pair(solver,
     assert exact_value(model, X, y, 1e6, "squared_hinge") <= model.objective_ * (1 + 1e-12)
 
 
+def test_planes_follow_interior_points_that_stall_close_to_the_end_where_features_are_many():
+    rng = np.random.default_rng(2)
+    F = rng.standard_normal((60, 10))
+    X = F @ rng.standard_normal((10, 9_000)) + 0.5 * rng.standard_normal((60, 9_000))
+    X = np.exp(X / np.abs(X).std() / 2) * 10 ** rng.uniform(0, 3, 9_000)
+    y = np.floor(4 * np.argsort(np.argsort(F[:, 0])) / 60)
+    model = fitted(X, y, loss="hinge", C=1e3, tol=1e-6, solver="auto")
+    assert model.status_ == "converged"
+    assert "interior_point" in {line.solver for line in model.history_}
+    assert {line.solver for line in model.history_} <= {"interior_point", "bundle"}
+    assert exact_value(model, X, y, 1e3, "hinge") <= model.objective_ * (1 + 1e-12)
+
+
+def test_steps_that_rounding_stops_give_way_to_pairs_soon():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2_000))
+    y = np.floor(5 * rng.random(200))
+    model = fitted(X, y, C=1e4, tol=1e-9)
+    assert model.status_ == "converged"
+    gaps = [line.dual_gap for line in model.history_]
+    idle = [k for k in range(3, len(gaps)) if gaps[k - 3] <= 1e-4 and gaps[k] > 0.5 * gaps[k - 3]]
+    assert len(idle) <= 1
+    assert exact_value(model, X, y, 1e4, "squared_hinge") <= model.objective_ * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("C", [1.0, 1e3])
 @pytest.mark.parametrize("digits", [3, 4])
 def test_interior_points_or_newton_steps_do_where_scales_of_dense_features_differ(digits, C):

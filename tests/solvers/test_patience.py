@@ -67,6 +67,24 @@ def test_no_promise_counts_after_so_much_of_the_work_of_the_other():
     assert not goes_on(int(AT_MOST * WORK) + 2, 1.001e-6, 1.0)
 
 
+def test_what_smooth_steps_leave_is_to_fall_faster(monkeypatch):
+    assert not goes_on(61, 0.01, 2.0, work=112.0)
+    monkeypatch.setattr(Progress, "is_smooth", True)
+    assert goes_on(61, 0.01, 2.0, work=112.0)
+
+
+def test_planes_promise_more_by_the_gap_as_a_part_of_the_bound(monkeypatch):
+    def gap(k):
+        left = exp(5 - sqrt(k))
+        return left / (1 + left)
+
+    progress = make_progress(81, gap(80), 0.0)
+    progress.left[:] = [gap(k) for k in range(81)]
+    assert not Patience(290.0)(progress)
+    monkeypatch.setattr(Progress, "is_at_kinks", True)
+    assert Patience(290.0)(progress)
+
+
 def test_a_gap_that_stands_still_or_grows_promises_nothing():
     assert not goes_on(60, 1e-3, 0.0)
     assert not goes_on(60, 1e-3, -1.0)

@@ -26,6 +26,7 @@ __all__ = [
     "INTERIOR_STEPS",
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
+    "is_for_planes",
     "pair_by_pair",
     "row_space",
     "suits_blocks",
@@ -148,8 +149,7 @@ def pair_by_pair(
     if isinstance(loss, SquaredHinge) and result.dual_gap > FINE:
         return solver(objective.with_loss(ListedSquaredHinge.of(loss)), result.weights, progress)
     by_features = isinstance(pairs.preferences, Preferences) and objective.rows is None
-    are_many = result.dual_gap > FEW_PLANES * progress.tol
-    if not (by_features and are_many and isinstance(loss, SmoothedHinge)):
+    if not (by_features and isinstance(loss, SmoothedHinge)) or is_for_planes(result, progress):
         return result
     if not RowSpace.is_of_features(objective.X):
         return result
@@ -158,6 +158,11 @@ def pair_by_pair(
     rows = RowSpace(objective.X, objective.n_threads)
     known = replace(objective, rows=rows)
     return interior_point(known, result.weights, progress, max_steps=MOST_STEPS)
+
+
+def is_for_planes(result: SolverResult, progress: Progress) -> bool:
+    """Say whether a few planes do the rest."""
+    return result.dual_gap <= FEW_PLANES * progress.tol
 
 
 def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:

@@ -72,8 +72,8 @@ class SolverChoice:
         Whether the loss has kinks.
     n_planes, n_products : float
         How much work of planes, or of products with the Hessian, the solver is worth: where these
-        go first, they do as long as they promise to be quicker. Planes do not where that is 0. Of
-        `trust_region` itself it is a guess (`planes_first`).
+        go first, they do as long as they promise to be quicker. Planes do not where that is 0. It
+        is a guess of products where the solver is `trust_region`.
     products_first, if_strong, if_weak : bool
         Whether products go first: whatever the regularisation; without kinks where it is so strong
         that few of them do; or, for the hinge, where it is weak. But where there is next to none,
@@ -220,12 +220,13 @@ class SolverChoice:
             from .composed_solvers import pair_by_pair  # which few problems need
 
             return pair_by_pair(solver, objective, result, progress)
-        from .composed_solvers import row_space  # likewise
+        from .composed_solvers import is_for_planes, row_space  # likewise
 
         result = row_space(objective, w0, progress)
-        if result.status is not Status.STALLED:
-            return result
         by_features = newton if self.kinks and objective.size <= MOST_FEATURES else trust_region
+        by_planes = by_features is not newton and self.kinks and is_for_planes(result, progress)
+        if result.status is not Status.STALLED or by_planes:
+            return result
         return by_features(objective, better_start(result, w0, FAR_OF_PLANES), progress)
 
 
@@ -256,11 +257,10 @@ def choose_solver(
       and these hundreds cost over three times the Newton steps; where there is next to none,
       neither does.
 
-    Where an explicit Hessian is too large, products remain. On short queries of sparse rows, passes
-    over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all of these, where a
-    hundred of them (for a gap of 1e-3) cost no more than Newton steps; but after planes for the
-    hinge, and after products as long as they promise to be quicker. By default, `costs` are of the
-    host.
+    Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
+    short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
+    go before all of these, but planes for the hinge and products that promise to be quicker, where
+    a hundred of them (for a gap of 1e-3) cost no more than Newton steps.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -278,8 +278,8 @@ def choose_solver(
         least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
         n_passes = passes * cost / descent if descent <= least else 0.0
     before_descent = descent / costs.product if n_passes > 0 else 0.0
-    late = LATE if in_list else 1.0
-    n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
+    worth = cost / costs.product * (LATE if in_list else 1.0)
+    n_products = 0.0 if direct == "trust_region" else worth
     if not kinks:
         if direct == "row_space":
             return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
@@ -394,7 +394,7 @@ def _explicit(
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
-    # Where interior points could do, Newton steps are often short, and form Hessians in vain.
+    # Where interior points could do, Newton steps are often short.
     doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
     name = min(doubled, key=doubled.__getitem__)
     return name, options[name], kinks and name == "row_space" and not in_blocks
