@@ -394,7 +394,7 @@ def _explicit(
             options["row_space"] = costs.interior_points(INTERIOR_STEPS)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
-    # Where interior points could do, Newton steps are often short.
+    # Where interior points could do, Newton steps are often short, and form Hessians in vain.
     doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
     name = min(doubled, key=doubled.__getitem__)
     return name, options[name], kinks and name == "row_space" and not in_blocks

@@ -197,7 +197,10 @@ class Progress:
     def patient(
         self, patience: Callable[[Progress], bool], ends: Status = Status.GIVEN_UP
     ) -> Iterator[None]:
-        """Let a solver go on only as long as it promises to be quicker than another one."""
+        """Let a solver go on only as long as it promises something; otherwise, that is how it ends.
+
+        By default that is for another solver, which promises to be quicker, to go on.
+        """
         self._patience, self._ends = patience, ends
         try:
             yield
