@@ -51,7 +51,7 @@ SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
-MANY = 1 << 13  # levels
+MANY = 1 << 20  # sums of a walk, one for each level and feature
 SOME_ROWS, SEED = 1024, 20141  # whose labels tell about how many there are
 
 
@@ -227,7 +227,7 @@ class Costs:
     @property
     def _walk(self) -> float:
         """What long queries cost beyond their dense blocks."""
-        is_near = self.n_levels <= MANY
+        is_near = self.n_levels * self.d <= MANY
         row, value = (LEVELS_ROW, LEVELS) if is_near else (MANY_LEVELS_ROW, MANY_LEVELS)
         doublings = np.log2(max(self.n_levels, 1.0))
         of_a_row = WALK_ROW + row * doublings + (WALK + value * doublings) * self.d

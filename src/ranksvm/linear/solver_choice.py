@@ -44,7 +44,7 @@ Vector = NDArray[np.float64]
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
-FEW_PRODUCTS, FEW_PLANES = 48, 50
+FEW_PRODUCTS, FEW_IN_ROWS, FEW_PLANES = 48, 160, 50
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
@@ -246,7 +246,7 @@ def choose_solver(
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
     - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
-      in the space of the rows; but there not where regularisation is so strong that products do,
+      160 in the space of the rows; but there not where regularisation is so strong that fewer do,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -278,12 +278,12 @@ def choose_solver(
         least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
         n_passes = passes * cost / descent if descent <= least else 0.0
     before_descent = descent / costs.product if n_passes > 0 else 0.0
-    worth = cost / costs.product * (LATE if in_list else 1.0)
-    n_products = 0.0 if direct == "trust_region" else worth
+    late = LATE if in_list else 1.0
+    n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        if direct == "row_space":
+        few = (FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS) * costs.scarcity(kinks)
+        if direct == "row_space" and n_products <= few:
             return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
-        few = FEW_PRODUCTS * costs.scarcity(kinks)
         return SolverChoice(
             direct,
             kinks,
