@@ -344,7 +344,7 @@ class Progress:
     @property
     def is_at_kinks(self) -> bool:
         """Whether it minimises one with kinks that are not smoothed."""
-        return not self.is_smooth and self.latest is not None and self.latest.smoothing == 0
+        return self.latest is not None and _is_at_kinks(self.latest)
 
     @property
     def target(self) -> float:
@@ -366,8 +366,11 @@ class Progress:
 
 
 def _is_steep(before: Point, there: Point) -> bool:
-    has_kinks = there.has_kinks and not there.smoothing > 0
-    return not has_kinks and there.distance <= STEEP * before.distance
+    return not _is_at_kinks(there) and there.distance <= STEEP * before.distance
+
+
+def _is_at_kinks(point: Point) -> bool:
+    return point.has_kinks and not point.smoothing > 0
 
 
 def _left(point: Point) -> float:
