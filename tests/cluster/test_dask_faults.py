@@ -93,12 +93,6 @@ def kill_one(client):
     os.kill(pid, signal.SIGKILL)
 
 
-def kill_one_with_data(client, futures):
-    """Kill a worker that alone has some of the data: others may have been given copies."""
-    alone = next(names[0] for names in client.who_has(futures).values() if len(names) == 1)
-    os.kill(client.run(os.getpid, workers=[alone])[alone], signal.SIGKILL)
-
-
 def leave(cluster, client):
     cluster.scale(0)
     until = time.monotonic() + 30
@@ -171,19 +165,29 @@ def test_what_cannot_be_computed_again_is_told(client, at_round):
         DaskRankSVM(client=client).fit(*persisted)
 
 
-def test_scattered_data_of_a_killed_worker_are_told(at_round):
+def test_scattered_data_of_a_killed_worker_are_told(monkeypatch):
     """They were nowhere else, so that nobody can compute them."""
     # Others may be about to be started again.
     with local_cluster(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.wait_for_workers(2)
         parts = np.split(np.arange(N), 4)
         futures = client.scatter([X[rows] for rows in parts])
-        assert len({*np.concatenate([*client.who_has(futures).values()])}) == 2
+        holders = {*np.concatenate([*client.who_has(futures).values()])}
+        assert len(holders) == 2
         blocks = [da.from_delayed(dask.delayed(f), (N // 4, D), X.dtype) for f in futures]
-        at_round(1, lambda: kill_one_with_data(client, futures))  # later, others may have copies
-        endless = DaskRankSVM(loss="hinge", solver="cutting_planes", tol=1e-14, client=client)
+        X_, (y, qid) = da.concatenate(blocks), collections()[1:]
+        lost = client.run(os.getpid)[holders.pop()]
+        os.kill(lost, signal.SIGSTOP)  # else the other might be given copies before it is killed
+        plain = Driver._wait
+
+        def killed_once_asked(self, tasks):
+            os.kill(lost, signal.SIGKILL)
+            monkeypatch.setattr(Driver, "_wait", plain)
+            return plain(self, tasks)
+
+        monkeypatch.setattr(Driver, "_wait", killed_once_asked)
         with pytest.raises(ClusterError, match="was lost that cannot be computed again"):
-            endless.fit(da.concatenate(blocks), *collections()[1:])
+            DaskRankSVM(client=client).fit(X_, y, qid)
 
 
 def test_late_workers_join_and_gone_ones_are_told(at_round, monkeypatch, undisturbed):
