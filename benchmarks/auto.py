@@ -12,7 +12,7 @@ stopped at three times what "auto" took. A case is fine where "auto" converges, 
 the largest text with the hinge), and within 1.5 times what the best solver takes, plus 20 ms.
 
 The first table is that of the primitives which the constants of
-`ranksvm.linear.solver_choice` come from; the second names the cases that fail; the third has all.
+`ranksvm.linear.choice_by_cost` come from; the second names the cases that fail; the third has all.
 Everything is in build/benchmarks/auto/auto.json.
 """
 

@@ -3,7 +3,7 @@ What the parts of a fit cost on this machine, per unit of work, on one thread.
 
     python -m benchmarks.primitives
 
-Sparse Hessians are timed on two threads, too. What `ranksvm.linear.solver_choice` counts is to be
+Sparse Hessians are timed on two threads, too. What `ranksvm.linear.choice_by_cost` counts is to be
 judged by these. It knows no clock, so that the choice of a solver does not depend on the machine.
 """
 

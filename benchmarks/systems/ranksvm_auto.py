@@ -2,8 +2,8 @@
 
 from benchmarks.systems import Report, System, progress
 from benchmarks.task import Task
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import choose_solver
 
 
 class RanksvmAuto(System):

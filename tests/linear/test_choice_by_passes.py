@@ -8,9 +8,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from ranksvm.linear import costs
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Progress, automatic, newton, planes_first, trust_region

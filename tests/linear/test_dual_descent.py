@@ -11,11 +11,11 @@ from scipy import sparse
 import reference
 from ranksvm._core import DualDescent
 from ranksvm.linear import dual_descent as descent
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import dual_descent
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status

@@ -12,10 +12,10 @@ import reference
 from ranksvm.linear import composed_solvers
 from ranksvm.linear import interior_blocks as blocks
 from ranksvm.linear.block_equations import BlockEquations, QueryLaplacian
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_blocks import interior_blocks
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.level_blocks import LevelBlocks

@@ -7,10 +7,10 @@ import pytest
 
 import reference
 from cases import make_problem, optimum
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.linear.training import Problem, weighted_pairs
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs

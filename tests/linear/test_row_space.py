@@ -9,11 +9,11 @@ from scipy import sparse
 import reference
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear import feature_space
+from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
-from ranksvm.linear.solver_choice import choose_solver
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.explicit import ExplicitPairs, ListedSquaredHinge

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from ..linear.choice_by_cost import choose_solver
 from ..linear.occurring import FeatureWeights
 from ..linear.parameters import Parameters
 from ..linear.scales import advice_on_scales, with_advice
-from ..linear.solver_choice import choose_solver
 from ..linear.training import Fit, Problem, progress_of, require_some, shortfall
 from ..pairs.losses import Hinge, SquaredHinge
 from ..solvers import Callback

@@ -107,7 +107,7 @@ default="auto"
           features;
         - "cutting_planes" is the plain method of SVM^rank and TreeRSVM, to compare with;
           the last two are for the penalty ``0.5 |w|^2`` alone;
-        - "auto" chooses by cost (`ranksvm.linear.solver_choice.choose_solver`); planes, or
+        - "auto" chooses by cost (`ranksvm.linear.choice_by_cost.choose_solver`); planes, or
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their
           rows (`ranksvm.solvers.samples_first`), and short ones of sparse rows may be gone over

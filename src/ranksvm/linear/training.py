@@ -15,6 +15,7 @@ from ..pairs.sweeps import Pairs
 from ..records import record
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
+from .choice_by_cost import choose_solver
 from .conditions import NO_CONDITIONS, Conditions
 from .matrix import Matrix
 from .objective import LinearObjective
@@ -22,7 +23,7 @@ from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .samples import draw_sample, sample_sizes
 from .scales import advice_on_scales, with_advice
-from .solver_choice import SolverChoice, choose_solver
+from .solver_choice import SolverChoice
 
 Vector = NDArray[np.float64]
 

@@ -1,0 +1,189 @@
+"""Which solver suits which data, by what each costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.given import AnyPreferences
+from ..pairs.preferences import Preferences
+from .costs import Costs
+from .design_matrix import DesignMatrix
+from .matrix import Matrix
+from .parameters import Parameters
+from .row_space import DENSE, RowSpace
+from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
+
+STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
+UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
+FEW_IN_ROWS, FEW_PLANES = 160, 50
+LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
+# For the hinge, where products do well; how much cheaper they are to be to go first. Where
+# regularisation is weak, they may be dearer, but for more digits than that by no more than this.
+PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
+PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
+PASSES, PASSES_PER_DIGIT = 50, 17  # of descent
+MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
+# Few rows have so many planes at least, which are exact, if a plane takes less than that.
+FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
+
+
+def choose_solver(
+    X: Matrix,
+    preferences: AnyPreferences,
+    parameters: Parameters,
+    has_sample: bool = False,
+    costs: Costs | None = None,
+) -> SolverChoice:
+    """Choose solvers by cost, where "auto" leaves the choice.
+
+    What is known beforehand are Newton steps with an explicit Hessian: that of the features up to
+    8,192 of these, or with fewer rows than features that of the space of the rows
+    (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`); for the hinge with
+    few pairs, interior points as well. C and scales hardly matter to them. They are taken
+
+    - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
+    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
+      160 in the space of the rows; but there not where regularisation is so strong that fewer do,
+    - at once for the hinge loss where X is large, so that its passes are charged for as if they
+      came from disk, and they cost no more than 50 planes,
+    - else where solvers that suit data of moderate scales and regularisation do not promise to be
+      quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
+      (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
+      where some hundreds of them cost less than half the Newton steps. Where regularisation is
+      weak, planes do not go first, but products for the hinge, unless a gap below 1e-4 is asked for
+      and these hundreds cost over three times the Newton steps; where there is next to none,
+      neither does.
+
+    Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
+    short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
+    go before all of these, but planes for the hinge and products that promise to be quicker, where
+    a hundred of them (for a gap of 1e-3) cost no more than Newton steps.
+    """
+    kinks = parameters.loss == "hinge"
+    costs = costs or Costs.of(X, preferences)
+    if not parameters.conditions.are_none:
+        return _conditional(X, costs, parameters, has_sample)
+    if parameters.solver != "auto":
+        return SolverChoice(parameters.solver, kinks)
+    direct, cost, in_list = _explicit(X, preferences, costs, parameters)
+    if has_sample and direct == "newton":
+        return SolverChoice(direct, kinks, samples=True)
+    passes, descent, n_passes = PASSES + PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
+    if _may_descend(X, preferences, costs):
+        descent = costs.descent(passes)
+        by_newton = costs.newton(_steps(costs, parameters), kinks)
+        least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
+        n_passes = passes * cost / descent if descent <= least else 0.0
+    before_descent = descent / costs.product if n_passes > 0 else 0.0
+    late = LATE if in_list else 1.0
+    n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
+    if not kinks:
+        few = (FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS) * costs.scarcity(kinks)
+        if direct == "row_space" and n_products <= few:
+            return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
+        return SolverChoice(
+            direct,
+            kinks,
+            n_products=n_products,
+            products_first=n_products > few,
+            n_passes=n_passes,
+            before_descent=before_descent,
+        )
+    by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
+    n_planes = _planes_worth(costs, min(cost, by_products, descent))
+    return SolverChoice(
+        direct,
+        kinks,
+        n_planes=n_planes,
+        n_products=n_products if direct != "trust_region" else by_products / costs.product,
+        products_first=CHEAPER * by_products < cost,
+        if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
+        unless_weak=costs.n >= FEW_ROWS,
+        n_passes=n_passes,
+        before_descent=before_descent,
+    )
+
+
+def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
+    """Say whether rows are sparse, with labels in queries so short that pairs may be listed.
+
+    The points that descent combines are some numbers for each pair, and for each feature.
+    """
+    is_sparse = costs.n_stored < DENSE * costs.n * costs.d and not costs.is_large
+    most = max(costs.squares, OF_PAIR * costs.n_pairs, OF_FEATURE * costs.d)
+    on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
+    return on_host and is_sparse and most <= MOST_PRODUCTS
+
+
+def _planes_worth(costs: Costs, cost: float) -> float:
+    """Return how many planes other work is worth, from which on they are given up: maybe none."""
+    n_planes = cost / costs.plane
+    if costs.is_large and n_planes <= FEW_PLANES:
+        return 0.0
+    if costs.n < FEW_ROWS and costs.plane < LITTLE:
+        return max(n_planes, PLANES_OF_FEW_ROWS)
+    return n_planes
+
+
+def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool) -> SolverChoice:
+    """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
+
+    The first where a sample serves, or where its steps cost less than the products that are
+    typical; but in the space of the rows where these are few and dense.
+    """
+    from .composed_solvers import PROXIMAL_SOLVERS  # likewise
+
+    name, kinks = parameters.solver, parameters.loss == "hinge"
+    if name == "auto":
+        products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
+        explicit = costs.newton(_steps(costs, parameters), kinks)
+        is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
+        few_rows = RowSpace.suits_columns(X)
+        name = "row_space" if few_rows else "newton" if is_small else "trust_region"
+    if name not in PROXIMAL_SOLVERS:
+        raise InputError(
+            f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
+            f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
+        )
+    samples = has_sample and name == "newton" and parameters.solver == "auto"
+    return SolverChoice(name, kinks, samples=samples, is_proximal=True)
+
+
+def _digits(parameters: Parameters) -> float:
+    """Return how many digits the gap is to have."""
+    return float(np.clip(-np.log10(max(parameters.tol, 1e-300)), 1, 9))
+
+
+def _steps(costs: Costs, parameters: Parameters) -> float:
+    """Return how many Newton steps that takes: more where pairs are few."""
+    steps, kinks = float(STEPS), parameters.loss == "hinge"
+    if kinks:
+        steps = STEPS_OF_HINGE[0] + STEPS_OF_HINGE[1] * _digits(parameters)
+    return steps * costs.scarcity(kinks)
+
+
+def _explicit(
+    X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
+) -> tuple[str, float, bool]:
+    """Return the cheaper kind of explicit Newton steps, its cost, and whether it lists pairs."""
+    n, d = X.shape
+    n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
+    in_blocks = False
+    options = {"trust_region": np.inf}
+    if d <= MOST_FEATURES:
+        options["newton"] = costs.newton(n_steps, kinks)
+    if kinks and (RowSpace.suits(X) or lists_pairs(X, preferences)):
+        from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # for few rows
+
+        in_blocks = suits_blocks(X, preferences, costs)
+        if in_blocks:
+            options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
+        elif costs.n_pairs <= MOST_PAIRS:
+            options["row_space"] = costs.interior_points(INTERIOR_STEPS)
+    if RowSpace.suits(X) and n < d:
+        options.setdefault("row_space", costs.row_space(n_steps))
+    # Where interior points could do, Newton steps are often short, and form Hessians in vain.
+    doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
+    name = min(doubled, key=doubled.__getitem__)
+    return name, options[name], kinks and name == "row_space" and not in_blocks
