@@ -93,19 +93,19 @@ def test_few_rows_have_planes_go_first_however_weak_regularization_is():
     assert not choice.unless_weak
 
 
-@pytest.mark.parametrize(("C", "last"), [(1e-5, "trust_region"), (10.0, "row_space")])
-def test_strong_regularization_has_products_go_first_in_few_rows(C, last):
+@pytest.mark.parametrize(("C", "last"), [(1e-5, "bundle"), (10.0, "row_space")])
+def test_strong_regularization_has_planes_go_first_in_few_rows(C, last):
     rng = np.random.default_rng(0)
     X = DesignMatrix.from_array(rng.normal(size=(300, 2_000)))
     preferences = Preferences.from_labels(rng.integers(0, 3, 300))
     parameters = Parameters(C=C)
     choice = choose_solver(X, preferences, parameters)
     assert choice.name == "row_space"
-    assert choice.if_strong
+    assert choice.n_planes > 0
     result = make_problem(X, preferences, parameters).minimize(parameters)
     assert str(result.status) == "converged"
     solvers = [line.solver for line in result.history]
-    assert solvers[0] == "trust_region"
+    assert solvers[0] == "bundle"
     assert set(solvers[1:]) == {last}  # the first bound tells
 
 

@@ -17,6 +17,7 @@ from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pair
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
 FEW_IN_ROWS, FEW_PLANES = 160, 50
+CHEAP_PLANE = 1.5  # products
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
@@ -43,8 +44,10 @@ def choose_solver(
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
-    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian, or
-      160 in the space of the rows; but there not where regularisation is so strong that fewer do,
+    - at once for a smooth loss where six of them cost no more than 48 products with the Hessian,
+    - likewise where they are those of few dense rows and cost no more than 160; but these begin
+      with planes, which cost as little as products there, where regularisation is so strong that
+      few products would do,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -79,12 +82,12 @@ def choose_solver(
     late = LATE if in_list else 1.0
     n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        few = (FEW_IN_ROWS if direct == "row_space" else FEW_PRODUCTS) * costs.scarcity(kinks)
-        if direct == "row_space" and n_products <= few:
-            return SolverChoice(direct, kinks, n_products=n_products, if_strong=True)
+        by_planes = direct == "row_space" and costs.plane <= CHEAP_PLANE * costs.product
+        few = (FEW_IN_ROWS if by_planes else FEW_PRODUCTS) * costs.scarcity(kinks)
         return SolverChoice(
             direct,
             kinks,
+            n_planes=cost / costs.plane if by_planes else 0.0,
             n_products=n_products,
             products_first=n_products > few,
             n_passes=n_passes,

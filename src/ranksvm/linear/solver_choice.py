@@ -58,12 +58,12 @@ class SolverChoice:
         Whether the loss has kinks.
     n_planes, n_products : float
         How much work of planes, or of products with the Hessian, the solver is worth: where these
-        go first, they do as long as they promise to be quicker. Planes do not where that is 0. It
-        is a guess of products where the solver is `trust_region`.
-    products_first, if_strong, if_weak : bool
-        Whether products go first: whatever the regularisation; without kinks where it is so strong
-        that few of them do; or, for the hinge, where it is weak. But where there is next to none,
-        they do not.
+        go first, they do as long as they promise to be quicker. Planes do not where that is 0, nor
+        without kinks unless regularisation is so strong that few products would do. It is a guess
+        of products where the solver is `trust_region`.
+    products_first, if_weak : bool
+        Whether products go first: whatever the regularisation; or, for the hinge, where it is weak.
+        But where there is next to none, they do not.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
     n_passes, before_descent : float
@@ -80,7 +80,6 @@ class SolverChoice:
     n_planes: float = 0.0
     n_products: float = 0.0
     products_first: bool = False
-    if_strong: bool = False
     if_weak: bool = False
     unless_weak: bool = False
     n_passes: float = 0.0
@@ -122,7 +121,7 @@ class SolverChoice:
         if self.name in PLANES:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
-        if not self.kinks:
+        if not self.kinks and (self.n_planes == 0 or w0.any()):
             return self._smooth(objective, w0, progress)
         if self.n_planes == 0:
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
@@ -136,6 +135,7 @@ class SolverChoice:
             planes=planes,
             unless_weak=self.unless_weak,
             products=self.n_products if is_guess else None,
+            if_fewer=np.inf if self.kinks else self.n_products,
         )
 
     def when_shared(self) -> SolverChoice:
@@ -145,7 +145,8 @@ class SolverChoice:
         """
         if self.products_first and WARM * self.n_products > FEW_PRODUCTS:
             return self
-        return replace(self, products_first=False, if_strong=False, unless_weak=False)
+        n_planes = self.n_planes if self.kinks else 0.0
+        return replace(self, n_planes=n_planes, products_first=False, unless_weak=False)
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
@@ -154,14 +155,14 @@ class SolverChoice:
         are measured against than Newton steps take from there, or where that is few products.
         """
         used, last = {line.solver for line in result.history}, result.history[-1]
-        n_planes = self.n_planes
+        n_planes = self.n_planes if self.kinks else 0.0
         warm = WARM_SMOOTHED if self.name == "newton" else WARM
         if used != {"bundle"} or last.iteration > warm * n_planes:
             n_planes = 0.0
         gave_up = not used <= {"bundle", "trust_region"}
         are_few = max(last.n_products, FEW_PRODUCTS) <= WARM * self.n_products
         first = self.products_first and are_few and not gave_up
-        return replace(self, n_planes=n_planes, products_first=first, if_strong=False)
+        return replace(self, n_planes=n_planes, products_first=first)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
@@ -185,16 +186,14 @@ class SolverChoice:
             return samples_first(self._alone, objective, w0, progress)
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
-        return products_first(
-            self._alone, self.n_products, objective, w0, progress, if_strong=self.if_strong
-        )
+        return products_first(self._alone, self.n_products, objective, w0, progress)
 
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
         """Say whether products go first, as far as regularisation tells already."""
         share = strength(progress, w0) if self.unless_weak else 1.0
         if share < WEAK:
             return self.if_weak and share > NEXT_TO_NOTHING
-        return self.products_first or self.if_strong
+        return self.products_first
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""

@@ -31,8 +31,6 @@ def products_first(
     objective: Objective,
     w0: Vector,
     progress: Progress,
-    *,
-    if_strong: bool = False,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
@@ -49,21 +47,13 @@ def products_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
-    if_strong : bool, default=False
-        Whether to give products up at the first bound if regularisation is not strong.
 
     Returns
     -------
     SolverResult
     """
-    patience = Patience(work)
-
-    def goes_on(progress: Progress) -> bool:
-        is_weak = if_strong and products_if_strong(progress, w0) >= work
-        return not is_weak and patience(progress)
-
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
-    with progress.patient(goes_on):
+    with progress.patient(Patience(work)):
         result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
@@ -104,6 +94,7 @@ def planes_first(
     planes: CuttingPlanes | None = None,
     unless_weak: bool = False,
     products: float | None = None,
+    if_fewer: float = np.inf,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
@@ -122,7 +113,7 @@ def planes_first(
     work : float
         How many planes cost about as much as the fallback.
     objective : Objective
-        With an unsmoothed, non-negative risk.
+        With an unsmoothed, non-negative risk, which may be smooth.
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
     planes : CuttingPlanes, optional
@@ -131,6 +122,9 @@ def planes_first(
         Whether to give planes up at the first one if regularisation is weak.
     products : float, optional
         How many the fallback is said to take, if that is a guess.
+    if_fewer : float, default=inf
+        Whether to give planes up at the first one if so many products would not end
+        (`products_if_strong`), where w0 is zero.
 
     Returns
     -------
@@ -142,6 +136,7 @@ def planes_first(
 
     def goes_on(progress: Progress) -> bool:
         is_weak = unless_weak and strength(progress, w0) < WEAK
+        is_weak = is_weak or products_if_strong(progress, w0) > if_fewer
         return not is_weak and patience(progress)
 
     with progress.patient(goes_on):

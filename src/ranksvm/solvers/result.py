@@ -148,6 +148,8 @@ class Progress:
         without kinks the distance from the minimum that the gradient tells of.
     is_steep : bool
         Whether the last step brought that distance down to 0.15 of it, of a smooth function.
+    is_by_planes : bool
+        Whether the last bound was that of planes, of which the gap alone tells what is left.
     """
 
     tol: float = 1e-3
@@ -164,6 +166,7 @@ class Progress:
     first: int = 0
     left: list[float] = field(default_factory=list)
     is_steep: bool = False
+    is_by_planes: bool = False
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
@@ -235,7 +238,9 @@ class Progress:
             self._excess = excess if self.is_small(value, excess) else 0.0
         line = self._line(n_before, value, dual_gap, step)
         self.history.append(line)
-        self.left.append(max(dual_gap, _left(evaluation) / max(abs(value), TINY)))
+        self.is_by_planes = lower_bound is not None
+        far = 0.0 if self.is_by_planes else _left(evaluation) / max(abs(value), TINY)
+        self.left.append(max(dual_gap, far))
         if status is None:
             self._confirmed = None
         if self.callback is not None and self.callback(line) is True and status is None:
@@ -343,8 +348,8 @@ class Progress:
 
     @property
     def is_at_kinks(self) -> bool:
-        """Whether it minimises one with kinks that are not smoothed."""
-        return self.latest is not None and _is_at_kinks(self.latest)
+        """Whether it minimises one with kinks that are not smoothed, or by planes, as if it did."""
+        return self.is_by_planes or (self.latest is not None and _is_at_kinks(self.latest))
 
     @property
     def target(self) -> float:
