@@ -84,6 +84,18 @@ def _web() -> Data:
     return Data(*make_web_like())
 
 
+def make_graded(n: int, d: int, rows_of_query: int) -> Data:
+    """Dense rows of queries with four levels of relevance and features of different scales.
+
+    With hardly more rows than features, nearly all pairs can be ranked, as those of embeddings.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * np.exp(rng.normal(size=d))
+    scores = X[:, :20].sum(axis=1) + rng.normal(size=n)
+    y = np.digitize(scores / scores.std(), [-0.7, 0.0, 0.7]).astype(float)
+    return Data(X, y, np.arange(n) // rows_of_query)
+
+
 GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
     "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
@@ -92,6 +104,9 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-pairs-3000x1600": partial(make_binary_queries, True, 300, 10, 1_600),
     "few-pairs-dense-1100x800": partial(make_binary_queries, False, 110, 10, 800),
     "few-pairs-dense-15000x330": partial(make_binary_queries, False, 3_000, 5, 330),
+    "nearly-separable-400x600": partial(make_graded, 400, 600, 20),
+    "nearly-separable-1800x600": partial(make_graded, 1_800, 600, 20),
+    "nearly-separable-900x600-one-query": partial(make_graded, 900, 600, 900),
     "dense-queries-60000x64": partial(make_binary_queries, False, 2_000, 30, 64, 2.0),
     "wide-text-8000x120000": make_wide_text,
     "short-queries-50000x280": make_short_queries,

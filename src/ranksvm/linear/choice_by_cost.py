@@ -16,6 +16,7 @@ from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pair
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
+MOST_STEPS = 50  # of Newton's method, whose work interior points may take
 FEW_IN_ROWS, FEW_PLANES = 160, 50
 CHEAP_PLANE = 1.5  # products
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
@@ -45,9 +46,12 @@ def choose_solver(
 
     - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
     - at once for a smooth loss where six of them cost no more than 48 products with the Hessian,
-    - likewise where they are those of few dense rows and cost no more than 160; but these begin
-      with planes, which cost as little as products there, where regularisation is so strong that
-      few products would do,
+    - likewise where they are those of few rows and cost no more than 160; but these begin with
+      planes, which cost as little as products there, where regularisation is so strong that few
+      products would do,
+    - where pairs of the squared hinge are so few that interior points cost less, these in their
+      place; and where they cost no more than 50 steps, after these, which take many where rows can
+      nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`),
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -79,27 +83,35 @@ def choose_solver(
         least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
         n_passes = passes * cost / descent if descent <= least else 0.0
     before_descent = descent / costs.product if n_passes > 0 else 0.0
-    late = LATE if in_list else 1.0
-    n_products = 0.0 if direct == "trust_region" else late * cost / costs.product
     if not kinks:
-        by_planes = direct == "row_space" and costs.plane <= CHEAP_PLANE * costs.product
-        few = (FEW_IN_ROWS if by_planes else FEW_PRODUCTS) * costs.scarcity(kinks)
+        steps, more = _steps(costs, parameters), max(costs.separability / costs.scarcity(kinks), 1)
+        by_pairs = _interior_points(X, preferences, costs)
+        n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
+        interior_first, cost = n_steps < steps, min(more * cost, by_pairs)
+        n_products = cost / costs.product if direct != "trust_region" else 0.0
+        by_rows = direct == "row_space" or interior_first
+        few = FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS
+        few *= costs.scarcity(kinks)
+        is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
         return SolverChoice(
             direct,
             kinks,
-            n_planes=cost / costs.plane if by_planes else 0.0,
+            n_planes=cost / costs.plane if by_rows and is_cheap else 0.0,
             n_products=n_products,
             products_first=n_products > few,
             n_passes=n_passes,
             before_descent=before_descent,
+            n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
+            interior_first=interior_first,
         )
+    late = LATE if in_list else 1.0
     by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
     n_planes = _planes_worth(costs, min(cost, by_products, descent))
     return SolverChoice(
         direct,
         kinks,
         n_planes=n_planes,
-        n_products=n_products if direct != "trust_region" else by_products / costs.product,
+        n_products=(late * cost if direct != "trust_region" else by_products) / costs.product,
         products_first=CHEAPER * by_products < cost,
         if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
         unless_weak=costs.n >= FEW_ROWS,
@@ -117,6 +129,16 @@ def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
     most = max(costs.squares, OF_PAIR * costs.n_pairs, OF_FEATURE * costs.d)
     on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
     return on_host and is_sparse and most <= MOST_PRODUCTS
+
+
+def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> float:
+    """Return what interior points of the squared hinge cost; inf where pairs are too many."""
+    in_rows = RowSpace.suits(X) and costs.n <= costs.d
+    if not (in_rows or lists_pairs(X, preferences)):
+        return float("inf")
+    from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS  # which few problems need
+
+    return costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else float("inf")
 
 
 def _planes_worth(costs: Costs, cost: float) -> float:

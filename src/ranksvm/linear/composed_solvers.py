@@ -15,9 +15,11 @@ from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.preferences import Preferences
 from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
 from ..solvers.automatic import SmoothSolver
+from ..solvers.patience import Patience
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
 from .costs import Costs
+from .design_matrix import DesignMatrix
 from .matrix import Matrix
 from .objective import LinearObjective
 from .row_space import DENSE, RowSpace
@@ -26,9 +28,11 @@ __all__ = [
     "INTERIOR_STEPS",
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
+    "interior_last",
     "is_for_planes",
     "pair_by_pair",
     "row_space",
+    "steps_in_row_space",
     "suits_blocks",
 ]
 
@@ -38,6 +42,7 @@ INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within condi
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
+LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 
 
@@ -114,14 +119,67 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         from .interior_point import interior_point  # likewise
 
         return interior_point(objective, w0, progress)
+    if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
+        return steps_in_row_space(objective, w0, progress)
+    with progress.patient(_gets_nearer, Status.STALLED):
+        result = steps_in_row_space(objective, w0, progress)
+    return pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+
+
+def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+    """Take Newton steps for an objective that knows its row space."""
+    assert isinstance(objective, LinearObjective)
+    assert objective.rows is not None
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
-    steps = partial(newton, name="row_space")
-    if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
-        return steps(objective, w0, progress)
-    with progress.patient(_gets_nearer, Status.STALLED):
-        result = steps(objective, w0, progress)
-    return pair_by_pair(steps, objective, result, progress)
+    return newton(objective, w0, progress, name="row_space")
+
+
+def interior_last(
+    solver: SmoothSolver,
+    n_steps: float,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress,
+) -> SolverResult:
+    """Minimise the squared hinge by Newton steps, and by interior points where these lead too far.
+
+    Where rows can nearly be ranked without fault, few pairs are active, and others with each step:
+    dozens of Newton steps change one small set for another, each of them cut short. Interior points
+    weigh all pairs, so that they hardly know the difference.
+
+    Parameters
+    ----------
+    solver : callable
+        That takes Newton steps.
+    n_steps : float
+        How many of these interior points cost as much as, which are given up where they promise no
+        end by then; 0 leaves them out.
+    objective : LinearObjective
+        Of pairs that may be listed.
+    w0, progress
+        As for `row_space`.
+    """
+    assert isinstance(objective, LinearObjective)
+    patience = Patience(WORK_OF_STEP * n_steps)
+
+    def goes_on(progress: Progress) -> bool:
+        n_done = len(progress.history) - progress.first - 1
+        return n_done < LEAST_STEPS or (patience(progress) and _gets_nearer(progress))
+
+    if n_steps > 0:
+        with progress.patient(goes_on):
+            result = solver(objective, w0, progress)
+        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+            return result
+        w0 = result.weights
+    from .interior_point import interior_point  # likewise
+
+    known = objective if objective.rows is not None else _knowing_rows(objective)
+    result = interior_point(known, w0, progress, max_steps=MOST_STEPS)
+    if result.status is not Status.STALLED:
+        return result
+    return pair_by_pair(solver, objective, solver(objective, result.weights, progress), progress)
 
 
 def _gets_nearer(progress: Progress) -> bool:
@@ -155,9 +213,12 @@ def pair_by_pair(
         return result
     from .interior_point import interior_point  # which few problems need
 
-    rows = RowSpace(objective.X, objective.n_threads)
-    known = replace(objective, rows=rows)
-    return interior_point(known, result.weights, progress, max_steps=MOST_STEPS)
+    return interior_point(_knowing_rows(objective), result.weights, progress, max_steps=MOST_STEPS)
+
+
+def _knowing_rows(objective: LinearObjective) -> LinearObjective:
+    assert isinstance(objective.X, DesignMatrix)
+    return replace(objective, rows=RowSpace(objective.X, objective.n_threads))
 
 
 def is_for_planes(result: SolverResult, progress: Progress) -> bool:

@@ -48,6 +48,7 @@ VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works 
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
+SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
@@ -210,6 +211,16 @@ class Costs:
         scarce = SCARCE_OF_HINGE if kinks else SCARCE
         n_unknowns = min(self.n, self.d)
         return min(1 + scarce * n_unknowns / max(self.n_pairs, 1.0), MOST_OFTEN)
+
+    @property
+    def separability(self) -> float:
+        """Likewise without kinks, where nearly all pairs keep the margin, so that few count.
+
+        Dense rows that are about as many as features can nearly all be ranked by these.
+        """
+        if self.n_stored < DENSE * self.n * self.d:
+            return 1.0
+        return 1 + SEPARABLE * (min(self.n, self.d) / max(self.n, self.d)) ** 2
 
     def _hessian(self, kinks: bool) -> float:
         if self.are_given and self.stores_little:

@@ -1,4 +1,4 @@
-"""The hinge loss where rows or pairs are few, by a primal-dual interior-point method.
+"""Either hinge loss where rows or pairs are few, by a primal-dual interior-point method.
 
 The dual has a slope b_p between 0 and ``u_p = c v_p`` for each pair p, whose difference of scores
 is ``(D s)_p`` (:eq:`hinge-dual`)::
@@ -25,6 +25,10 @@ the end, and the equations are those of features (:eq:`interior-features`)::
 A step costs O(n d^2) and O(n_pairs d). Sums of large slopes that cancel then say nothing of the
 scores, so that b may begin amid its bounds, however weak regularisation is.
 
+The squared hinge bounds slopes below alone, and its dual curves (:eq:`squared-hinge-dual`): ``b_p^2
+/ (4 c v_p)`` is taken off each slope there, so that ``b / (2 c v)`` is in the place of h, and ``1 /
+(2 c v)`` in that of ``h / (u - b)``.
+
 Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
 scores and the certificate are those of X itself at every step; the inverse of K, made once, need
 not be exact.
@@ -39,19 +43,19 @@ steps; but there is no promise, since free weights may go in circles, so that st
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
 from ..pairs.core_pairs import CorePairs
-from ..pairs.explicit import ExplicitPairs
-from ..pairs.losses import Hinge
+from ..pairs.explicit import ExplicitPairs, ListedSquaredHinge
+from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.queries import QueryGroups
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
+from .amid_bounds import Bound, Direction, Point
 from .feature_space import FeatureSpace
 from .objective import LinearEvaluation, LinearObjective
 from .row_space import RIDGE, DotProducts, RowSpace, less_means
@@ -70,7 +74,7 @@ APART = 10.0  # times what pairs lack: the multipliers' start, where weights are
 def interior_point(
     objective: LinearObjective, w0: Vector, progress: Progress, max_steps: float = np.inf
 ) -> SolverResult:
-    """Minimise an objective of the hinge loss that knows its row space.
+    """Minimise an objective of either hinge loss that knows its row space.
 
     It begins inside, whatever is known already: weights to start from are kept if none are better.
 
@@ -117,68 +121,17 @@ def interior_point(
     return progress.result(status)
 
 
-class _Direction(NamedTuple):
-    slopes: Vector
-    low: Vector
-    high: Vector
-    weights: Vector | None
-
-
-@record
-class _Point:
-    """Slopes within their bounds, the room above them, and the multipliers of both bounds.
-
-    The weights are those of the slopes, or on the way there.
-    """
-
-    slopes: Vector
-    room: Vector
-    low: Vector
-    high: Vector
-    weights: Vector | None
-
-    @property
-    def products(self) -> tuple[Vector, Vector]:
-        """What is to become zero."""
-        return self.slopes * self.low, self.room * self.high
-
-    @property
-    def complementarity(self) -> float:
-        """The mean of the products."""
-        total = self.slopes @ self.low + self.room @ self.high
-        return float(total) / max(2 * len(self.slopes), 1)
-
-    def room_along(self, direction: _Direction) -> float:
-        """Return the step that leads to the first bound: 0 if numbers are beyond floating point."""
-        moves = (direction.slopes, -direction.slopes, direction.low, direction.high)
-        values = (self.slopes, self.room, self.low, self.high)
-        fastest = np.max([(-move / value).max() for move, value in zip(moves, values, strict=True)])
-        if np.isnan(fastest):
-            return 0.0
-        return float(1 / fastest) if fastest > 0 else np.inf
-
-    def moved(self, direction: _Direction, step: float) -> _Point:
-        """Return the point at a step."""
-        along, weights = step * direction.slopes, self.weights
-        if weights is not None and direction.weights is not None:
-            weights = weights + step * direction.weights
-        return _Point(
-            self.slopes + along,
-            self.room - along,
-            self.low + step * direction.low,
-            self.high + step * direction.high,
-            weights,
-        )
-
-
 @record
 class _Problem:
-    """The dual of an objective; maybe by a factor of the dot products in place of their inverse."""
+    """The dual of an objective; maybe by a factor of the dot products in place of their inverse.
+
+    What pairs weigh, times c, bounds the slopes of the hinge, and tells the curvature of the
+    squared one.
+    """
 
     objective: LinearObjective
-    hinge: Hinge
     pairs: ExplicitPairs
-    upper: Vector
+    weight: Vector
     rows: RowSpace
     by_factor: bool = False
 
@@ -187,13 +140,22 @@ class _Problem:
         loss, rows = objective.loss, objective.rows
         assert rows is not None
         pairs = ExplicitPairs.of(loss.pairs.preferences)
-        hinge = Hinge(loss.pairs, loss.margin)
-        return cls(objective.with_loss(hinge), hinge, pairs, objective.c * pairs.weight, rows)
+        weight = objective.c * pairs.weight
+        if not isinstance(loss, SquaredHinge):
+            return cls(objective.with_loss(Hinge(loss.pairs, loss.margin)), pairs, weight, rows)
+        if isinstance(loss.pairs, CorePairs):
+            loss = ListedSquaredHinge(loss.pairs, loss.margin, listed=pairs)
+        return cls(objective.with_loss(loss), pairs, weight, rows)
+
+    @property
+    def is_squared(self) -> bool:
+        """Whether the loss is the squared hinge."""
+        return isinstance(self.objective.loss, SquaredHinge)
 
     @property
     def margin(self) -> Vector | float:
         """What each pair has to keep."""
-        return self.hinge.margin + self.pairs.margin
+        return self.objective.loss.margin + self.pairs.margin
 
     @property
     def owns_weights(self) -> bool:
@@ -203,8 +165,9 @@ class _Problem:
     @cached_property
     def features(self) -> FeatureSpace:
         """The space of the features, where these have equations of their own."""
-        groups = self.hinge.pairs.groups
-        if not isinstance(self.hinge.pairs, CorePairs):  # which may lead anywhere
+        pairs = self.objective.loss.pairs
+        groups = pairs.groups
+        if not isinstance(pairs, CorePairs):  # which may lead anywhere
             groups = QueryGroups(np.array([0, groups.n_samples]))
         return FeatureSpace(self.rows, self.pairs, groups)
 
@@ -215,30 +178,40 @@ class _Problem:
         return n * min(n, d) ** 2 > MUCH * len(self.pairs.better)
 
     def start(self) -> tuple[Vector, Vector | None]:
-        """Return slopes in the middle of their bounds, and weights of their own.
+        """Return slopes amid their bounds, and weights of their own.
 
-        Where features are more than rows, the weights are those of the slopes, a multiple of the
-        bounds halfway from the best one to these, as logarithms go, but in the middle at most: the
-        best leaves some slopes far too small, to grow by many steps.
+        They are half of what pairs weigh. Where features are more than rows, the weights are those
+        of the slopes: for the hinge, a multiple halfway from the best one to that, as logarithms
+        go, but that at most: the best leaves some slopes far too small, to grow by many steps. The
+        squared one has the best.
         """
         if self.owns_weights:
-            return 0.5 * self.upper, np.zeros(self.objective.size)
-        u = self._pull(self.pairs.balance(self.upper))
+            return 0.5 * self.weight, np.zeros(self.objective.size)
+        u = self._pull(self.pairs.balance(self.weight))
         square = float(u @ self.objective.penalty.maximizer(u))
-        best = float((self.margin * self.upper).sum()) / square if square > 0 else 1.0
-        share: float = min(np.sqrt(best), 0.5)
-        return share * self.upper, None
+        total = float((self.margin * self.weight).sum())
+        if self.is_squared:
+            share = total / (square + 0.5 * float(self.weight.sum()))
+        else:
+            share = min(np.sqrt(total / square if square > 0 else 1.0), 0.5)
+        return share * self.weight, None
 
-    def interior(self, slopes: Vector, weights: Vector | None, scores: Vector) -> _Point:
+    def interior(self, slopes: Vector, weights: Vector | None, scores: Vector) -> Point:
         """Return a point with these slopes, and multipliers that differ as they have to."""
         lacking = self.lacking(scores)
-        typical = 2 * float(np.abs(lacking).mean()) * (APART if self.owns_weights else 1.0)
+        typical = 2 * float(np.abs(lacking).mean())
+        if self.is_squared:
+            curvature = 0.5 / self.weight
+            kept = curvature * slopes - lacking  # by what the margin is kept
+            multiplier = 0.5 * (np.hypot(kept, typical) + kept)
+            return Point(slopes, [Bound(slopes, 1.0, multiplier)], weights, curvature)
+        typical *= APART if self.owns_weights else 1.0
         # Of both roots, the smaller has the product of the two to thank for its digits.
         large = 0.5 * (np.hypot(lacking, typical) + np.abs(lacking))
         small = 0.25 * typical**2 / large
-        low = np.where(lacking > 0, small, large)
-        high = np.where(lacking > 0, large, small)
-        return _Point(slopes, self.upper - slopes, low, high, weights)
+        low = Bound(slopes, 1.0, np.where(lacking > 0, small, large))
+        high = Bound(self.weight - slopes, -1.0, np.where(lacking > 0, large, small))
+        return Point(slopes, [low, high], weights, 0.0)
 
     def lacking(self, scores: Vector) -> Vector:
         """Return what each pair lacks of the margin."""
@@ -261,14 +234,18 @@ class _Problem:
 
     def evaluate(self, slopes: Vector, weights: Vector | None) -> LinearEvaluation:
         """Evaluate the objective at weights, or those of the slopes, which are its dual point."""
-        slopes = np.minimum(slopes, self.upper)  # steps are rounded
+        quadratic = 0.0
+        if self.is_squared:
+            quadratic = 0.25 * float((slopes**2 / self.weight).sum())
+        else:
+            slopes = np.minimum(slopes, self.weight)  # steps are rounded
         balance = self.pairs.balance(slopes)
-        offset = float((self.margin * slopes).sum())
+        offset = float((self.margin * slopes).sum()) - quadratic
         rounding = self.pairs.rounding_of_balance(slopes)
-        return at_slopes(self.objective, balance, offset, rounding, weights)
+        return at_slopes(self.objective, balance, offset, rounding, weights, quadratic=quadratic)
 
 
-def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _Direction | None:
+def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
     Then, by the same factor, as long as that makes room: products that would be left far too small,
@@ -278,21 +255,25 @@ def _direction(problem: _Problem, point: _Point, current: LinearEvaluation) -> _
     system = _System.of(problem, point, current) if mean > 0 else None
     if system is None:
         return None
-    towards = system.solve(*(-product for product in point.products))
+    products = point.products
+    towards = system.solve([-product for product in products])
     reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
     aim = mean * (reached / mean) ** 3
-    low, high = point.products
-    low = aim - low - towards.slopes * towards.low
-    high = aim - high + towards.slopes * towards.high
-    direction = system.solve(low, high)
+    changes = [
+        aim - product - bound.sign * towards.slopes * move
+        for product, bound, move in zip(products, point.bounds, towards.multipliers, strict=True)
+    ]
+    direction = system.solve(changes)
     for _ in range(CORRECTIONS if problem.is_hard_to_factorise else 0):
         room = point.room_along(direction)
         if room >= 1.0:
             break
         further = point.moved(direction, min(max(2 * room, room + 0.1), 1.0))
-        low += _lacking(further.products[0], aim)
-        high += _lacking(further.products[1], aim)
-        corrected = system.solve(low, high)
+        changes = [
+            change + _lacking(product, aim)
+            for change, product in zip(changes, further.products, strict=True)
+        ]
+        corrected = system.solve(changes)
         if not point.room_along(corrected) > MORE * room:
             break
         direction = corrected
@@ -310,7 +291,7 @@ class _System:
     """The equations of a step, reduced to the scores or to coordinates, and factorised."""
 
     pairs: ExplicitPairs
-    point: _Point
+    point: Point
     residual: Vector
     weights: Vector
     space: DotProducts | FeatureSpace
@@ -318,14 +299,13 @@ class _System:
     factor: ScaledCholesky
 
     @classmethod
-    def of(cls, problem: _Problem, point: _Point, current: LinearEvaluation) -> _System | None:
+    def of(cls, problem: _Problem, point: Point, current: LinearEvaluation) -> _System | None:
         """Factorise; None where numbers are beyond floating point."""
         space, pairs = problem.space(current.weights), problem.pairs
         if not space.is_finite:
             return None
         with np.errstate(divide="ignore", over="ignore"):
-            ratio = point.low / point.slopes + point.high / point.room
-            weights = 1 / np.maximum(ratio, 10 * space.hair)
+            weights = 1 / np.maximum(point.stiffness, 10 * space.hair)
         if isinstance(space, DotProducts) and space.spanning is None:
             matrix = pairs.laplacian(weights)
             matrix += space.inverse
@@ -340,20 +320,21 @@ class _System:
         factor = ScaledCholesky.of(matrix)
         if factor is None:
             return None
-        residual = problem.lacking(current.scores) + point.low - point.high
+        residual = point.residual(problem.lacking(current.scores))
         behind = 0.0 if point.weights is None else -current.gradient
         return cls(pairs, point, residual, weights, space, behind, factor)
 
-    def solve(self, low: Vector, high: Vector) -> _Direction:
+    def solve(self, changes: list[Vector]) -> Direction:
         """Return the step that changes the products by these numbers, to first order."""
         point, space = self.point, self.space
-        right = self.residual + low / point.slopes - high / point.room
+        right = self.residual
+        for bound, change in zip(point.bounds, changes, strict=True):
+            right = right + bound.sign * change / bound.room
         balance = self.pairs.balance(self.weights * right)
         solved = self.factor.solve(space.coordinates(balance) + self.behind)
         along = self.weights * (right - self.pairs.differences(space.scores(solved)))
-        return _Direction(
-            along,
-            (low - point.low * along) / point.slopes,
-            (high + point.high * along) / point.room,
-            None if point.weights is None else solved,
-        )
+        multipliers = [
+            (change - bound.sign * bound.multiplier * along) / bound.room
+            for bound, change in zip(point.bounds, changes, strict=True)
+        ]
+        return Direction(along, multipliers, None if point.weights is None else solved)

@@ -69,6 +69,11 @@ class SolverChoice:
     n_passes, before_descent : float
         How many passes descent by the slopes of pairs is worth, which goes before all but planes;
         and how many products may go before that, as long as they promise to be quicker.
+    n_steps : float
+        How many Newton steps interior points of the squared hinge are worth, which take over where
+        these promise no end by then; inf where there are none.
+    interior_first : bool
+        Whether these do without any Newton step.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
@@ -84,6 +89,8 @@ class SolverChoice:
     unless_weak: bool = False
     n_passes: float = 0.0
     before_descent: float = 0.0
+    n_steps: float = np.inf
+    interior_first: bool = False
     samples: bool = False
     is_proximal: bool = False
 
@@ -146,7 +153,13 @@ class SolverChoice:
         if self.products_first and WARM * self.n_products > FEW_PRODUCTS:
             return self
         n_planes = self.n_planes if self.kinks else 0.0
-        return replace(self, n_planes=n_planes, products_first=False, unless_weak=False)
+        return replace(
+            self,
+            n_planes=n_planes,
+            products_first=False,
+            unless_weak=False,
+            interior_first=False,
+        )
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
@@ -162,7 +175,7 @@ class SolverChoice:
         gave_up = not used <= {"bundle", "trust_region"}
         are_few = max(last.n_products, FEW_PRODUCTS) <= WARM * self.n_products
         first = self.products_first and are_few and not gave_up
-        return replace(self, n_planes=n_planes, products_first=first)
+        return replace(self, n_planes=n_planes, products_first=first, interior_first=False)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
@@ -197,6 +210,12 @@ class SolverChoice:
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""
+        if self.n_steps < np.inf:
+            from .composed_solvers import interior_last, steps_in_row_space  # which few need
+
+            n_steps = 0.0 if self.interior_first else self.n_steps
+            steps: SmoothSolver = steps_in_row_space if self.name == "row_space" else newton
+            return interior_last(steps, n_steps, objective, w0, progress)
         if self.name != "row_space":
             solver = SMOOTH_SOLVERS[self.name]
             result = solver(objective, w0, progress)

@@ -1,0 +1,171 @@
+"""Interior points of the squared hinge: the same optimum as Newton steps, in far fewer steps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from ranksvm import RankSVM
+from ranksvm.linear.choice_by_cost import choose_solver
+from ranksvm.linear.composed_solvers import interior_last
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.interior_point import interior_point
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.row_space import RowSpace
+from ranksvm.linear.solver_choice import SolverChoice
+from ranksvm.linear.training import Problem, make_problem
+from ranksvm.pairs.given import GivenPreferences
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Progress, newton
+
+# More features than rows, as many, and fewer.
+SHAPES = [(60, 90), (60, 60), (150, 60)]
+
+
+def nearly_separable(n, d, seed=0, length=10):
+    """Rows of queries, with features of different scales, of which a part tells their labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.exp(rng.normal(size=d))
+    y = (X[:, : d // 4].sum(axis=1) + rng.normal(size=n)).round()
+    return X, y, np.arange(n) // length
+
+
+def problem_of(X, preferences, C, tol=1e-9, n_threads=1) -> tuple[Problem, Parameters]:
+    parameters = Parameters(C=C, tol=tol, solver="newton", n_threads=n_threads)
+    matrix = DesignMatrix.from_array(X)
+    problem = make_problem(matrix, preferences, parameters)
+    rows = RowSpace(matrix, n_threads)
+    return replace(problem, objective=replace(problem.objective, rows=rows)), parameters
+
+
+def solved(problem, tol=1e-9, w0=None):
+    w0 = np.zeros(problem.objective.size) if w0 is None else w0
+    return interior_point(problem.objective, w0, Progress(tol=tol), max_steps=100)
+
+
+def assert_same_optimum(problem, parameters, tol=1e-9):
+    here, there = solved(problem, tol), problem.minimize(parameters)
+    assert (str(here.status), str(there.status)) == ("converged", "converged")
+    assert here.value * (1 - here.dual_gap) <= there.value
+    assert there.value * (1 - there.dual_gap) <= here.value
+    return here, there
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_same_optimum_as_newton(shape, C, storage):
+    X, y, qid = nearly_separable(*shape)
+    preferences = Preferences.from_labels(y, qid)
+    assert_same_optimum(*problem_of(storage(X), preferences, C))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_labels_queries_and_weights(data):
+    n, d = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 8))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    X = rng.integers(-2, 3, (n, d)) * 10.0 ** data.draw(st.integers(-3, 3))  # some rows repeat
+    y = np.append(rng.integers(0, data.draw(st.integers(1, 4)), n - 2), [0, 1]).astype(float)
+    qid = np.append(rng.integers(0, 3, n - 2), [0, 0])
+    sample_weight = rng.integers(0, 3, n) + (np.arange(n) >= n - 2)
+    preferences = Preferences.from_labels(y, qid, sample_weight=sample_weight.astype(float))
+    assert_same_optimum(
+        *problem_of(X, preferences, 10.0 ** data.draw(st.integers(-2, 3)), 1e-7), 1e-7
+    )
+
+
+def test_given_pairs_with_margins():
+    X, y, _ = nearly_separable(80, 50)
+    rng = np.random.default_rng(1)
+    i, j = rng.permutation(80)[:40], rng.permutation(80)[:40]
+    i, j = i[i != j], j[i != j]
+    better = np.where(y[i] >= y[j], i, j)
+    weight, margin = rng.uniform(0.5, 2, len(i)), rng.uniform(0, 2, len(i))
+    winner, loser = better.astype(np.uint32), (i + j - better).astype(np.uint32)
+    groups = Preferences.from_labels(y, None).groups
+    preferences = GivenPreferences(winner, loser, groups, weight, margin, has_queries=False)
+    problem, parameters = problem_of(X, preferences, 10.0)
+    assert_same_optimum(problem, parameters)
+
+
+def test_steps_are_a_fraction_of_those_of_newton():
+    X, y, qid = nearly_separable(600, 200)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 100.0, 1e-6)
+    here, there = assert_same_optimum(problem, parameters, 1e-6)
+    assert 2 * len(here.history) < len(there.history)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_start_that_is_kept_if_none_is_better(shape):
+    X, y, qid = nearly_separable(*shape)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 10.0)
+    best = problem.minimize(parameters).weights
+    there = solved(problem, 1e-6, best)
+    assert len(there.history) == 1
+    np.testing.assert_array_equal(there.weights, best)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bits_are_those_of_any_number_of_threads(shape):
+    X, y, qid = nearly_separable(*shape)
+    preferences = Preferences.from_labels(y, qid)
+    weights = [
+        solved(problem_of(X, preferences, 10.0, 1e-6, k)[0], 1e-6).weights for k in (1, 2, 3)
+    ]
+    for others in weights[1:]:
+        np.testing.assert_array_equal(weights[0], others)
+
+
+def test_newton_steps_make_way():
+    X, y, qid = nearly_separable(600, 200)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 100.0, 1e-6)
+    progress = Progress(tol=1e-6)
+    result = interior_last(newton, 12.0, problem.objective, np.zeros(200), progress)
+    solvers = [line.solver for line in result.history]
+    assert str(result.status) == "converged"
+    assert [*dict.fromkeys(solvers)] == ["newton", "interior_point"]
+    assert 6 <= solvers.count("newton") < 20
+    there = problem.minimize(parameters)
+    assert result.value == pytest.approx(there.value, rel=2e-6)
+
+
+def test_newton_steps_that_end_soon_do_not():
+    X, y, qid = nearly_separable(2000, 20)
+    problem, _ = problem_of(X, Preferences.from_labels(y, qid), 1.0)
+    result = interior_last(newton, 12.0, problem.objective, np.zeros(20), Progress(tol=1e-9))
+    assert {line.solver for line in result.history} == {"newton"}
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "length", "name", "first", "worth"),
+    [
+        (400, 600, 20, "row_space", True, True),  # few pairs
+        (1800, 600, 20, "newton", False, True),
+        (1800, 600, 1800, "newton", False, False),  # so many that each step costs as much as fifty
+        (20_000, 40, 20, "newton", False, False),
+    ],
+)
+def test_choice(n, d, length, name, first, worth):
+    X, y, qid = nearly_separable(n, d, length=length)
+    preferences = Preferences.from_labels(y, qid)
+    choice = choose_solver(DesignMatrix.from_array(X), preferences, Parameters())
+    assert (choice.name, choice.interior_first) == (name, first)
+    assert (choice.n_steps < np.inf) == worth
+    assert not choose_solver(
+        DesignMatrix.from_array(X), preferences, Parameters(loss="hinge")
+    ).interior_first
+
+
+def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
+    X, y, qid = nearly_separable(200, 300, length=20)
+    model = RankSVM(10.0, tol=1e-6).fit(X, y, qid)
+    assert model.status_ == "converged"
+    assert model.history_[-1].solver == "interior_point"
+    by_newton = RankSVM(10.0, tol=1e-6, solver="row_space").fit(X, y, qid)
+    assert model.objective_ == pytest.approx(by_newton.objective_, rel=2e-6)
+    first = SolverChoice("row_space", False, n_steps=20.0, interior_first=True)
+    assert not first.when_shared().interior_first
