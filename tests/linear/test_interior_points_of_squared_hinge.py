@@ -15,7 +15,6 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import RowSpace
-from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import Problem, make_problem
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
@@ -167,5 +166,7 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
     assert model.history_[-1].solver == "interior_point"
     by_newton = RankSVM(10.0, tol=1e-6, solver="row_space").fit(X, y, qid)
     assert model.objective_ == pytest.approx(by_newton.objective_, rel=2e-6)
-    first = SolverChoice("row_space", False, n_steps=20.0, interior_first=True)
-    assert not first.when_shared().interior_first
+    again = RankSVM(10.0, warm_start=True)
+    again.weights_ = model.weights_
+    again.fit(X + 1e-6 * np.random.default_rng(1).normal(size=X.shape), y, qid)
+    assert {line.solver for line in again.history_} == {"row_space"}

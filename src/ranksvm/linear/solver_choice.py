@@ -73,7 +73,7 @@ class SolverChoice:
         How many Newton steps interior points of the squared hinge are worth, which take over where
         these promise no end by then; inf where there are none.
     interior_first : bool
-        Whether these do without any Newton step.
+        Whether these do without any Newton step, unless there are weights to start from.
     samples : bool
         Whether a sample goes first.
     is_proximal : bool
@@ -158,7 +158,6 @@ class SolverChoice:
             n_planes=n_planes,
             products_first=False,
             unless_weak=False,
-            interior_first=False,
         )
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
@@ -175,7 +174,7 @@ class SolverChoice:
         gave_up = not used <= {"bundle", "trust_region"}
         are_few = max(last.n_products, FEW_PRODUCTS) <= WARM * self.n_products
         first = self.products_first and are_few and not gave_up
-        return replace(self, n_planes=n_planes, products_first=first, interior_first=False)
+        return replace(self, n_planes=n_planes, products_first=first)
 
     def _smooth(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise an objective with smooth derivatives."""
@@ -213,7 +212,7 @@ class SolverChoice:
         if self.n_steps < np.inf:
             from .composed_solvers import interior_last, steps_in_row_space  # which few need
 
-            n_steps = 0.0 if self.interior_first else self.n_steps
+            n_steps = 0.0 if self.interior_first and not w0.any() else self.n_steps
             steps: SmoothSolver = steps_in_row_space if self.name == "row_space" else newton
             return interior_last(steps, n_steps, objective, w0, progress)
         if self.name != "row_space":
