@@ -132,6 +132,17 @@ def test_newton_steps_make_way():
     assert result.value == pytest.approx(there.value, rel=2e-6)
 
 
+def test_what_rounding_keeps_from_them_is_left_to_others():
+    """Rows that repeat, of features whose scales differ by far: no inverse leads anywhere."""
+    X, y, qid = nearly_separable(60, 90)
+    X[1::3] = X[::3]
+    X *= 1e6
+    X[:, :3] *= 1e5
+    model = RankSVM(tol=1e-3).fit(X, y, qid)
+    assert model.status_ == "converged"
+    assert model.history_[-1].solver == "trust_region"
+
+
 def test_newton_steps_that_end_soon_do_not():
     X, y, qid = nearly_separable(2000, 20)
     problem, _ = problem_of(X, Preferences.from_labels(y, qid), 1.0)

@@ -146,7 +146,8 @@ def interior_last(
 
     Where rows can nearly be ranked without fault, few pairs are active, and others with each step:
     dozens of Newton steps change one small set for another, each of them cut short. Interior points
-    weigh all pairs, so that they hardly know the difference.
+    weigh all pairs, so that they hardly know the difference. Near the end, Newton steps go on pair
+    by pair.
 
     Parameters
     ----------
@@ -172,14 +173,14 @@ def interior_last(
             result = solver(objective, w0, progress)
         if result.status not in (Status.GIVEN_UP, Status.STALLED):
             return result
+        if FINE < result.dual_gap <= NEAR and isinstance(objective.loss.pairs, CorePairs):
+            stalled = replace(result, status=Status.STALLED)
+            return pair_by_pair(solver, objective, stalled, progress)
         w0 = result.weights
     from .interior_point import interior_point  # likewise
 
     known = objective if objective.rows is not None else _knowing_rows(objective)
-    result = interior_point(known, w0, progress, max_steps=MOST_STEPS)
-    if result.status is not Status.STALLED:
-        return result
-    return pair_by_pair(solver, objective, solver(objective, result.weights, progress), progress)
+    return interior_point(known, w0, progress, max_steps=2 * MOST_STEPS)
 
 
 def _gets_nearer(progress: Progress) -> bool:

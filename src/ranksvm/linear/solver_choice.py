@@ -214,7 +214,10 @@ class SolverChoice:
 
             n_steps = 0.0 if self.interior_first and not w0.any() else self.n_steps
             steps: SmoothSolver = steps_in_row_space if self.name == "row_space" else newton
-            return interior_last(steps, n_steps, objective, w0, progress)
+            result = interior_last(steps, n_steps, objective, w0, progress)
+            if result.status is not Status.STALLED:
+                return result
+            w0 = better_start(result, w0, FAR_OF_PLANES)
         if self.name != "row_space":
             solver = SMOOTH_SOLVERS[self.name]
             result = solver(objective, w0, progress)

@@ -176,7 +176,8 @@ def planes_last(
     """Minimise by Newton steps on a smoothed risk, and by planes what these leave.
 
     Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
-    above all where few pairs decide. A few planes at the kinks themselves then do the rest.
+    above all where few pairs decide. A few planes at the kinks themselves then do the rest; without
+    kinks, there are none.
 
     Parameters
     ----------
@@ -193,7 +194,10 @@ def planes_last(
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
     if len(planes) > 0:
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
-    result = first(objective.smoothed(), w0, progress)
+    smooth = objective.smoothed()
+    result = first(smooth, w0, progress)
+    if smooth is objective:
+        return result
     if result.status is Status.CONVERGED and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
