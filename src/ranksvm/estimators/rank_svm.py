@@ -111,7 +111,8 @@ default="auto"
           "trust_region" for the squared hinge, go first where they may be quicker than Newton
           steps, and make way where they are not; very long queries begin with a sample of their
           rows (`ranksvm.solvers.samples_first`), and short ones of sparse rows may be gone over
-          pair by pair in the dual (`ranksvm.linear.dual_descent`).
+          pair by pair in the dual (`ranksvm.linear.dual_descent`); where features are about as many
+          as rows, interior points go on for Newton steps (`ranksvm.linear.interior_point`).
 
         Where more is asked of the weights than to be small, it is "auto", "newton" or
         "trust_region".
