@@ -16,7 +16,8 @@ from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pair
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
-MOST_STEPS = 50  # of Newton's method, whose work interior points may take
+SMALL = 5e6  # nanoseconds
+MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
 FEW_IN_ROWS, FEW_PLANES = 160, 50
 CHEAP_PLANE = 1.5  # products
 LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
@@ -84,8 +85,11 @@ def choose_solver(
         n_passes = passes * cost / descent if descent <= least else 0.0
     before_descent = descent / costs.product if n_passes > 0 else 0.0
     if not kinks:
-        steps, more = _steps(costs, parameters), max(costs.separability / costs.scarcity(kinks), 1)
-        by_pairs = _interior_points(X, preferences, costs)
+        steps = _steps(costs, parameters)
+        is_much = cost > SMALL and isinstance(X, DesignMatrix)  # else Newton's steps end exactly
+        more = max(costs.separability / costs.scarcity(kinks), 1.0) if is_much else 1.0
+        are_many = is_much and steps * more > MANY_STEPS
+        by_pairs = _interior_points(X, preferences, costs) if are_many else np.inf
         n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
         interior_first, cost = n_steps < steps, min(more * cost, by_pairs)
         n_products = cost / costs.product if direct != "trust_region" else 0.0
@@ -93,10 +97,11 @@ def choose_solver(
         few = FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS
         few *= costs.scarcity(kinks)
         is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
+        by_planes = by_rows and is_much and is_cheap
         return SolverChoice(
             direct,
             kinks,
-            n_planes=cost / costs.plane if by_rows and is_cheap else 0.0,
+            n_planes=cost / costs.plane if by_planes else 0.0,
             n_products=n_products,
             products_first=n_products > few,
             n_passes=n_passes,
