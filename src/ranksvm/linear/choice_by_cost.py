@@ -16,7 +16,7 @@ from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pair
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
-SMALL = 5e6  # nanoseconds
+SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
 FEW_IN_ROWS, FEW_PLANES = 160, 50
 CHEAP_PLANE = 1.5  # products
@@ -52,7 +52,8 @@ def choose_solver(
       products would do,
     - where pairs of the squared hinge are so few that interior points cost less, these in their
       place; and where they cost no more than 50 steps, after these, which take many where rows can
-      nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`),
+      nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`); neither these nor
+      planes where Newton steps, which end exactly, cost next to nothing,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be

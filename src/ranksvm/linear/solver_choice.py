@@ -153,12 +153,7 @@ class SolverChoice:
         if self.products_first and WARM * self.n_products > FEW_PRODUCTS:
             return self
         n_planes = self.n_planes if self.kinks else 0.0
-        return replace(
-            self,
-            n_planes=n_planes,
-            products_first=False,
-            unless_weak=False,
-        )
+        return replace(self, n_planes=n_planes, products_first=False, unless_weak=False)
 
     def when_warm(self, result: SolverResult) -> SolverChoice:
         """Return the solvers for a problem nearby, a larger C or another round, after this result.
