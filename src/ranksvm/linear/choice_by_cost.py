@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import InputError
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
+from ..records import record
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
@@ -75,55 +78,94 @@ def choose_solver(
         return _conditional(X, costs, parameters, has_sample)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
-    direct, cost, in_list = _explicit(X, preferences, costs, parameters)
-    if has_sample and direct == "newton":
-        return SolverChoice(direct, kinks, samples=True)
-    passes, descent, n_passes = PASSES + PASSES_PER_DIGIT * _digits(parameters), np.inf, 0.0
-    if _may_descend(X, preferences, costs):
-        descent = costs.descent(passes)
-        by_newton = costs.newton(_steps(costs, parameters), kinks)
-        least = min(cost, by_newton if costs.d <= MOST_FEATURES else np.inf)
-        n_passes = passes * cost / descent if descent <= least else 0.0
+    explicit = _explicit(X, preferences, costs, parameters)
+    if has_sample and explicit.name == "newton":
+        return SolverChoice(explicit.name, kinks, samples=True)
+    descent, n_passes = _descent(X, preferences, costs, parameters, explicit.cost)
+    if kinks:
+        choice = _of_hinge(costs, parameters, explicit, descent)
+    else:
+        choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
     before_descent = descent / costs.product if n_passes > 0 else 0.0
-    if not kinks:
-        steps = _steps(costs, parameters)
-        is_much = cost > SMALL and isinstance(X, DesignMatrix)  # else Newton's steps end exactly
-        more = max(costs.separability / costs.scarcity(kinks), 1.0) if is_much else 1.0
-        are_many = is_much and steps * more > MANY_STEPS
-        by_pairs = _interior_points(X, preferences, costs) if are_many else np.inf
-        n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
-        interior_first, cost = n_steps < steps, min(more * cost, by_pairs)
-        n_products = cost / costs.product if direct != "trust_region" else 0.0
-        by_rows = direct == "row_space" or interior_first
-        few = FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS
-        few *= costs.scarcity(kinks)
-        is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
-        by_planes = by_rows and is_much and is_cheap
-        return SolverChoice(
-            direct,
-            kinks,
-            n_planes=cost / costs.plane if by_planes else 0.0,
-            n_products=n_products,
-            products_first=n_products > few,
-            n_passes=n_passes,
-            before_descent=before_descent,
-            n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
-            interior_first=interior_first,
-        )
-    late = LATE if in_list else 1.0
-    by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
-    n_planes = _planes_worth(costs, min(cost, by_products, descent))
+    return replace(choice, n_passes=n_passes, before_descent=before_descent)
+
+
+@record
+class _Explicit:
+    """Newton steps with an explicit Hessian, or interior points: which, and at what cost."""
+
+    name: str
+    cost: float
+    lists_pairs: bool
+
+    def in_products(self, costs: Costs, cost: float) -> float:
+        """Return how many products with the Hessian cost as much; none where these remain."""
+        return cost / costs.product if self.name != "trust_region" else 0.0
+
+
+def _of_squared_hinge(
+    X: Matrix,
+    preferences: AnyPreferences,
+    costs: Costs,
+    parameters: Parameters,
+    explicit: _Explicit,
+) -> SolverChoice:
+    """Choose between Newton steps, interior points in their place, planes and products."""
+    steps, cost = _steps(costs, parameters), explicit.cost
+    is_much = cost > SMALL and isinstance(X, DesignMatrix)  # else Newton's steps end exactly
+    more = max(costs.separability / costs.scarcity(False), 1.0) if is_much else 1.0
+    are_many = is_much and steps * more > MANY_STEPS
+    by_pairs = _interior_points(X, preferences, costs) if are_many else np.inf
+    n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
+    interior_first, cost = n_steps < steps, min(more * cost, by_pairs)
+    n_products = explicit.in_products(costs, cost)
+    by_rows = explicit.name == "row_space" or interior_first
+    few = (FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS) * costs.scarcity(False)
+    is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
+    by_planes = by_rows and is_much and is_cheap
     return SolverChoice(
-        direct,
-        kinks,
-        n_planes=n_planes,
-        n_products=(late * cost if direct != "trust_region" else by_products) / costs.product,
+        explicit.name,
+        kinks=False,
+        n_planes=cost / costs.plane if by_planes else 0.0,
+        n_products=n_products,
+        products_first=n_products > few,
+        n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
+        interior_first=interior_first,
+    )
+
+
+def _of_hinge(
+    costs: Costs, parameters: Parameters, explicit: _Explicit, descent: float
+) -> SolverChoice:
+    """Choose between smoothed Newton steps, or interior points, and planes and products."""
+    cost = explicit.cost
+    by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
+    late = LATE if explicit.lists_pairs else 1.0
+    n_products = explicit.in_products(costs, late * cost)
+    if explicit.name == "trust_region":
+        n_products = by_products / costs.product
+    return SolverChoice(
+        explicit.name,
+        kinks=True,
+        n_planes=_planes_worth(costs, min(cost, by_products, descent)),
+        n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
         unless_weak=costs.n >= FEW_ROWS,
-        n_passes=n_passes,
-        before_descent=before_descent,
     )
+
+
+def _descent(
+    X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters, cost: float
+) -> tuple[float, float]:
+    """Return what descent in the dual costs, inf where it may not; and its passes, if worth it."""
+    if not _may_descend(X, preferences, costs):
+        return np.inf, 0.0
+    passes = PASSES + PASSES_PER_DIGIT * _digits(parameters)
+    descent, least = costs.descent(passes), cost
+    if costs.d <= MOST_FEATURES:
+        least = min(cost, costs.newton(_steps(costs, parameters), parameters.loss == "hinge"))
+    return descent, passes * cost / descent if descent <= least else 0.0
 
 
 def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
@@ -196,8 +238,8 @@ def _steps(costs: Costs, parameters: Parameters) -> float:
 
 def _explicit(
     X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
-) -> tuple[str, float, bool]:
-    """Return the cheaper kind of explicit Newton steps, its cost, and whether it lists pairs."""
+) -> _Explicit:
+    """Return the cheaper kind of explicit Newton steps."""
     n, d = X.shape
     n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
     in_blocks = False
@@ -217,4 +259,5 @@ def _explicit(
     # Where interior points could do, Newton steps are often short, and form Hessians in vain.
     doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
     name = min(doubled, key=doubled.__getitem__)
-    return name, options[name], kinks and name == "row_space" and not in_blocks
+    in_list = kinks and name == "row_space" and not in_blocks
+    return _Explicit(name, options[name], in_list)
