@@ -135,7 +135,7 @@ def test_what_is_confirmed_without_a_sweep_is_no_less_than_the_truth(loss, seed,
     assert truth <= quick
     assert truth <= exact <= float(truth) * (1 + 1e-11)
     assert drift > 0 or quick <= float(truth) * (1 + 1e-9)
-    weights, value = here.confirmed(0.0)
+    weights, value = here.confirmed(0.0, 0.0)
     assert truth <= value or weights is not w
     assert value <= max(exact, here.value + 1e-3 * here.absolute_gap) * (1 + 1e-15)
     other = objective.with_c(30.0).knowing(here.known)

@@ -81,6 +81,9 @@ def test_planes_promise_more_by_the_gap_as_a_part_of_the_bound(monkeypatch):
     progress = make_progress(81, gap(80), 0.0)
     progress.left[:] = [gap(k) for k in range(81)]
     assert not Patience(290.0)(progress)
+    assert Patience(290.0, of_bounds=True)(progress)
+    monkeypatch.setattr(Progress, "is_smooth", True)
+    assert not Patience(200.0, of_bounds=True)(progress)
     monkeypatch.setattr(Progress, "is_at_kinks", True)
     assert Patience(290.0)(progress)
 

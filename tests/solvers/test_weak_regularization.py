@@ -149,3 +149,50 @@ def test_any_number_of_threads_gives_the_same_bits(loss):
     for other in more:
         np.testing.assert_array_equal(other.weights, one.weights)
         assert (other.value, other.dual_gap) == (one.value, one.dual_gap)
+
+
+@every_loss
+def test_the_minima_of_two_widths_tell_where_the_way_leads(monkeypatch, loss):
+    X, y, qid = few_rows(3)
+    _, value = optimum(loss, X, y, qid, 1e4)
+    left = []
+
+    def limit(self, minimum, original=Continuation.limit):
+        there = original(self, minimum)
+        if there is not None:
+            assert there.value >= value * (1 - 1e-9)
+            left.append((minimum.value / value - 1, there.value / value - 1))
+        return there
+
+    monkeypatch.setattr(Continuation, "limit", limit)
+    result = solve(X, y, qid, loss, 1e4, tol=1e-6)
+    assert str(result.status) == "converged"
+    near = [there / here for here, there in left if here < 3]
+    assert len(near) >= 3
+    assert max(near) < 0.1
+
+
+def test_a_limit_that_is_near_enough_ends_the_way():
+    X, y, qid = few_rows(3)
+    _, value = optimum("hinge", X, y, qid, 1e4)
+    result = solve(X, y, qid, "hinge", 1e4, tol=1e-3)
+    last, end = result.history[-2:]
+    assert str(result.status) == "converged"
+    assert end.dual_gap <= 1e-3 < last.dual_gap
+    assert (end.n_products, end.step) == (last.n_products, 0.0)
+    assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-3)
+
+
+def test_only_minima_of_a_wide_way_lead_anywhere():
+    X, y, qid = few_rows(3)
+    parameters = Parameters(loss="hinge", C=1e4, solver="trust_region")
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
+    here = problem.objective.smoothed().evaluate(np.zeros(X.shape[1]))
+    narrow = Continuation()
+    assert narrow.limit(here) is None
+    assert narrow.limit(here.narrowed(0.1)) is None
+    wide = Continuation()
+    here = wide.widened(here)
+    assert wide.limit(here) is None
+    assert wide.limit(here.narrowed(10.0)) is None
+    assert wide.limit(here) is not None

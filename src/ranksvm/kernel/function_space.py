@@ -164,7 +164,7 @@ class FunctionEvaluation:
         """Return what is to be known of this later: all of it."""
         return self
 
-    def confirmed(self, enough: float) -> tuple[Vector, float]:
+    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
         """Return the coefficients, and a value that is computed afresh."""
         return self.weights, self.objective.upper_value(self.weights)
 

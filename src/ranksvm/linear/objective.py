@@ -220,7 +220,7 @@ class RememberedWeights:
     value: float
     rounding: float
 
-    def confirmed(self, enough: float) -> tuple[Vector, float]:
+    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
         """Return these weights, or a hair's breadth further out, and a confirmed value there."""
         upper = self.objective.upper_value(self.weights)
         return self.objective.confirmed(self.weights, self.value, upper, enough)
@@ -264,10 +264,10 @@ class LinearEvaluation(AtWeights):
         computed_here = (computed(self, name) for name in names)
         return Known(self.weights, self.scores, self.objective.loss, self.loss, *computed_here)
 
-    def confirmed(self, enough: float) -> tuple[Vector, float]:
+    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
         """Return weights here, or a hair's breadth further out, and a confirmed value there."""
         quick = self.objective.upper_value(self.weights, self.quick_upper_loss)
-        if quick - self.value <= LITTLE * self.absolute_gap:
+        if quick - self.value <= LITTLE * min(self.absolute_gap, self.value - bound):
             return self.weights, quick
         upper = self.objective.upper_value(self.weights, self.upper_loss)
         return self.objective.confirmed(self.weights, self.value, upper, enough)

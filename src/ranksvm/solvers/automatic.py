@@ -20,7 +20,8 @@ FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
-IN_TURN, AGAIN = 2.0, 10.0  # times what they are said to take: products, and planes after these
+# Times what they are said to take: products, where planes lead nowhere as well, and planes later.
+IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -103,8 +104,9 @@ def planes_first(
     stand, planes go on (`planes_last`).
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
-    end with about as many `products` as it was said to take; if not, planes go on that may take
-    several times as long as before, and the other one only after these.
+    end with about as many `products` as it was said to take, or several times as many where
+    regularisation is weak, as planes lead nowhere then; if not, planes go on that may take several
+    times as long as before, and the other one only after these.
 
     Parameters
     ----------
@@ -145,7 +147,9 @@ def planes_first(
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
-        with progress.patient(Patience(IN_TURN * products)):
+        is_weak = unless_weak and strength(progress, w0) < WEAK
+        in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
+        with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
             result = planes_last(fallback, objective, start, progress, planes=planes)
         if result.status is not Status.GIVEN_UP:
             return result

@@ -92,27 +92,31 @@ class _Newton:
         if status is None and not current.smoothing > 0:
             self._matrix = NewtonMatrix.of(current.last_system())
         while status is None:
-            current, direction, is_exact = self._direction(current)
-            current, status = self._step(current, direction, is_exact)
+            refined = self._continuation.refine(current, self._progress.target, self._trial)
+            limit = None if refined is current else self._continuation.limit(current)
+            if limit is not None and self._progress.ends_with(limit):
+                status = self._progress.record(current, 0.0)
+                continue
+            direction, is_exact = self._direction(current, refined)
+            current, status = self._step(refined, direction, is_exact)
         return self._progress.result(status)
 
-    def _direction(self, current: Evaluation) -> tuple[Evaluation, Vector | None, bool]:
-        """Return where to step from, the step, and whether it is by the Hessian there."""
-        refined = self._continuation.refine(current, self._progress.target, self._trial)
+    def _direction(self, current: Evaluation, refined: Evaluation) -> tuple[Vector | None, bool]:
+        """Return the step from here, narrowed maybe, and whether it is by the Hessian there."""
         if refined is not current:
             self._matrix, self._left = None, 1.0
             if self._trial is not None and refined.has_kinks:
                 foreseen = newton_step(current.foreseen(self._continuation.ratio), self._dtype)
                 self._progress.n_products += 1
                 if foreseen is not None and foreseen @ refined.gradient < 0:
-                    return refined, foreseen, False
+                    return foreseen, False
         is_exact = self._matrix is None
         if is_exact:
             system = refined.newton_system(self._dtype, roughly=self._n_rough > 0)
             self._matrix = NewtonMatrix.of(system)
             self._progress.n_products += 1
         step = None if self._matrix is None else self._matrix.step(refined.gradient)
-        return refined, step, is_exact
+        return step, is_exact
 
     def _step(
         self, before: Evaluation, direction: Vector | None, is_exact: bool

@@ -48,9 +48,13 @@ class Patience:
     ----------
     work : float
         What the other takes, in iterations and products of the first.
+    of_bounds : bool, default=False
+        Whether what is left of a smoothed loss is a part of the bound as well, which promises more:
+        where there is no other solver to turn to whose work is known.
     """
 
     work: float
+    of_bounds: bool = False
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
@@ -75,7 +79,7 @@ class Patience:
         pace = PACE if progress.is_smooth else PACE_WITH_KINKS
         power: float = since**pace
         then, now = left[before], left[-1]
-        if progress.is_at_kinks:
+        if progress.is_at_kinks or (self.of_bounds and not progress.is_smooth):
             then, now = _of_bound(then), _of_bound(now)
         gain = log(then / now) / (power - (_work(lines[before]) - begun) ** pace)
         to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))

@@ -115,11 +115,11 @@ class Remembered(Protocol):
     def rounding(self) -> float:
         """How exactly the value is known, as the function of what lines have moved."""
 
-    def confirmed(self, enough: float) -> tuple[Vector, float]:
+    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
         """Return weights and the objective there, computed afresh: no less than it is.
 
         The weights are those of this evaluation, or some near them where that brings what is
-        confirmed down to `enough`.
+        confirmed down to `enough`. The minimum is known to be no less than `bound`.
         """
 
 

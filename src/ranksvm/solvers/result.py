@@ -177,7 +177,7 @@ class Progress:
     _patience: Callable[[Progress], bool] | None = None
     _ends: Status = Status.GIVEN_UP  # without it
     _gave_up: bool = False
-    _kept: Remembered | None = None  # of a solver before that gave up
+    _kept: Remembered | None = None  # of a solver before that gave up, or beside the way
     _objective: CountsPasses | None = None
     _passes_before: int = 0
 
@@ -249,6 +249,14 @@ class Progress:
             status, self._gave_up = self._ends, self._ends is Status.GIVEN_UP
         return status
 
+    def ends_with(self, point: Point) -> bool:
+        """Say whether the gap at a point beside the way is small enough; if so, keep that."""
+        gap = self._relative_gap(point.value, point.rounding)
+        is_end = self.is_small(point.value, gap + self._excess)
+        if is_end:
+            self._kept = point.remembered()
+        return is_end
+
     def _remembered(self) -> Remembered | None:
         better = self._better
         return self.best.remembered() if better is self.best and self.best is not None else better
@@ -305,7 +313,7 @@ class Progress:
         # The bound is never negative; half of what is allowed is left to rounding.
         bound = max(self.lower_bound, 0.0)
         enough = bound + 0.5 * self.allowed(bound)
-        self._confirmed, value = better.confirmed(enough)
+        self._confirmed, value = better.confirmed(bound, enough)
         return value, self._relative_gap(value, 0.0)
 
     def _confirmed_status(self, status: Status, value: float, dual_gap: float) -> Status:

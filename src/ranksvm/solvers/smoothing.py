@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .protocols import Evaluation, P, Trial
+
+Vector = NDArray[np.float64]
 
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
@@ -13,6 +16,7 @@ NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
+BEFORE = 1 / 256  # of the way to the end
 FAR = 0.3  # a relative gap
 MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
@@ -40,7 +44,8 @@ class Continuation:
     Hessian is well conditioned. Exact steps and a loss without kinks need that seldom; it shows in
     steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
     the way goes back to a wider smoothing, and on from there more accurately and less steeply; but
-    if it fails again and again, the wide way is left for good (`retreat`).
+    if it fails again and again, the wide way is left for good (`retreat`). On it, minima move along
+    a line nearly, and the last two tell where to (`limit`).
 
     Parameters
     ----------
@@ -64,6 +69,7 @@ class Continuation:
         self._is_first = True
         self.is_wide = False
         self._began: Evaluation | None = None  # where the way left for a wide smoothing
+        self._minimum: tuple[Vector, float] | None = None  # of the last width, and that width
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
         self._went_back = self._went_beyond = False
@@ -173,6 +179,21 @@ class Continuation:
             narrowed = evaluation.narrowed(ratio)
         self.ratio = ratio
         return narrowed if narrowed.smoothing < smoothing else evaluation
+
+    def limit(self, minimum: Evaluation) -> Evaluation | None:
+        """Return where the minima of a wide way lead, as the last two tell; None if they do not.
+
+        While all pairs that matter lie close to the kink, their slopes hardly change, so that their
+        scores, and the weights, are linear in the width (:eq:`limit`). That is the better point,
+        but no start of the next step, which needs pairs on the smoothed part. It is a little before
+        the end, so that a problem nearby can go on from there.
+        """
+        last, self._minimum = self._minimum, (minimum.weights, minimum.width)
+        if not self.is_wide or last is None or not last[1] > minimum.width:
+            return None
+        unsmoothed = 0.0 if minimum.has_kinks else 1.0
+        share = (1 - BEFORE) * (minimum.width - unsmoothed) / (last[1] - minimum.width)
+        return minimum.along(share * (minimum.weights - last[0])).trial(1.0).evaluation
 
     def foreseen(self, before: Evaluation, narrowed: Evaluation) -> Evaluation | None:
         """Return the model that foresees what narrowing did, if it leads down from there, too.
