@@ -231,8 +231,7 @@ class Progress:
         dual_gap = self._relative_gap(value, shown.rounding)
         status = self._status(evaluation, value, dual_gap, n_before)
         if status is not None:
-            claimed = dual_gap
-            value, dual_gap = self._confirm()
+            claimed, (value, dual_gap) = dual_gap, self._confirm()
             status = self._confirmed_status(status, value, dual_gap)
             excess = dual_gap - claimed
             self._excess = excess if self.is_small(value, excess) else 0.0
@@ -251,9 +250,8 @@ class Progress:
 
     def ends_with(self, point: Point) -> bool:
         """Say whether the gap at a point beside the way is small enough; if so, keep that."""
-        gap = self._relative_gap(point.value, point.rounding)
-        is_end = self.is_small(point.value, gap + self._excess)
-        if is_end:
+        gap = self._relative_gap(point.value, point.rounding) + self._excess
+        if is_end := self.is_small(point.value, gap):
             self._kept = point.remembered()
         return is_end
 
@@ -312,8 +310,7 @@ class Progress:
         assert better is not None
         # The bound is never negative; half of what is allowed is left to rounding.
         bound = max(self.lower_bound, 0.0)
-        enough = bound + 0.5 * self.allowed(bound)
-        self._confirmed, value = better.confirmed(bound, enough)
+        self._confirmed, value = better.confirmed(bound, bound + 0.5 * self.allowed(bound))
         return value, self._relative_gap(value, 0.0)
 
     def _confirmed_status(self, status: Status, value: float, dual_gap: float) -> Status:
