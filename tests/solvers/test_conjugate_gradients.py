@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranksvm.solvers.trust_region import (
+from ranksvm.solvers.conjugate_gradients import (
     FARTHER,
     MOST_DIRECTIONS,
     ModelStep,
-    _conjugate_gradients,
     _Way,
+    conjugate_gradients,
 )
 
 
@@ -47,6 +47,10 @@ def metric_of(model):
     return np.diag(model.hessian)
 
 
+def by_metric(model, metric, *limits):
+    return conjugate_gradients(model, lambda gradient: gradient / metric, *limits)
+
+
 def plain_products(model, metric, accuracy):
     """How many products textbook conjugate gradients need."""
     r = -model.gradient
@@ -65,7 +69,7 @@ def plain_products(model, metric, accuracy):
 @pytest.mark.parametrize("seed", range(5))
 def test_step_leaves_as_little_as_asked_for(seed, accuracy):
     model = make_model(seed)
-    step, n_products = _conjugate_gradients(model, metric_of(model), accuracy, 500)
+    step, n_products = by_metric(model, metric_of(model), accuracy, 500)
     left = -(model.gradient + model.hessian @ step.step)
     norm = np.linalg.norm(model.gradient)
     assert np.linalg.norm(left) <= accuracy * norm * (1 + 1e-5)
@@ -78,20 +82,20 @@ def test_step_leaves_as_little_as_asked_for(seed, accuracy):
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 0.03, 1e-4]))
 def test_never_takes_more_products_than_without_blending(seed, accuracy):
     model = make_model(seed)
-    _, n_products = _conjugate_gradients(model, metric_of(model), accuracy, 500)
+    _, n_products = by_metric(model, metric_of(model), accuracy, 500)
     assert n_products <= max(plain_products(model, metric_of(model), accuracy), 1)
 
 
 def test_blending_saves_products():
     models = [make_model(seed, n=300, d=80, spread=0.5) for seed in range(10)]
-    blended = [_conjugate_gradients(m, np.ones(80), 1e-3, 500)[1] for m in models]
+    blended = [by_metric(m, np.ones(80), 1e-3, 500)[1] for m in models]
     plain = [plain_products(m, np.ones(80), 1e-3) for m in models]
     assert sum(blended) < sum(plain)
 
 
 def test_steps_far_enough_are_the_solution():
     model = make_model(3)
-    step, _ = _conjugate_gradients(model, metric_of(model), 1e-12, 500)
+    step, _ = by_metric(model, metric_of(model), 1e-12, 500)
     np.testing.assert_allclose(
         step.step, -np.linalg.solve(model.hessian, model.gradient), rtol=1e-6
     )
@@ -99,7 +103,7 @@ def test_steps_far_enough_are_the_solution():
 
 def test_most_products_end_the_search():
     model = make_model(4)
-    step, n_products = _conjugate_gradients(model, np.ones(15), 1e-12, 3)
+    step, n_products = by_metric(model, np.ones(15), 1e-12, 3)
     assert n_products == model.n_images == 3
     np.testing.assert_allclose(step.image, model.X @ step.step, rtol=1e-9)
 
@@ -132,7 +136,7 @@ def test_steps_are_those_that_leave_what_is_left(n):
 
 def test_flatness_is_what_the_model_leaves_of_the_slope():
     model = make_model(0)
-    step, _ = _conjugate_gradients(model, metric_of(model), 0.8, 100)
+    step, _ = by_metric(model, metric_of(model), 0.8, 100)
     slope = (model.gradient + model.hessian @ step.step) @ step.step
     assert step.flatness(model.gradient) == pytest.approx(slope / (model.gradient @ step.step))
     tiny = ModelStep(1e-200 * step.step, step.image, 1e-200 * step.residual)
@@ -142,8 +146,8 @@ def test_flatness_is_what_the_model_leaves_of_the_slope():
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_wanted_is_reached_where_few_products_lead_there(seed):
     model = make_model(seed, n=400, spread=0.0)
-    _, n_enough = _conjugate_gradients(model, metric_of(model), 0.5, 500)
-    step, n_products = _conjugate_gradients(model, metric_of(model), 0.5, 500, 0.01)
+    _, n_enough = by_metric(model, metric_of(model), 0.5, 500)
+    step, n_products = by_metric(model, metric_of(model), 0.5, 500, 0.01)
     assert np.linalg.norm(step.residual) <= 0.01 * np.linalg.norm(model.gradient)
     assert n_enough < n_products <= n_enough + FARTHER
 
@@ -151,16 +155,33 @@ def test_what_is_wanted_is_reached_where_few_products_lead_there(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_wanted_from_afar_costs_no_product(seed):
     model = make_model(seed, n=60, d=50)
-    _, n_enough = _conjugate_gradients(model, np.ones(50), 0.5, 500)
-    _, n_products = _conjugate_gradients(model, np.ones(50), 0.5, 500, 1e-12)
+    _, n_enough = by_metric(model, np.ones(50), 0.5, 500)
+    _, n_products = by_metric(model, np.ones(50), 0.5, 500, 1e-12)
     assert n_products == n_enough
 
 
 def test_the_error_of_a_model_is_what_the_gradient_differs_by():
     model = make_model(0)
-    step, _ = _conjugate_gradients(model, metric_of(model), 0.3, 100)
+    step, _ = by_metric(model, metric_of(model), 0.3, 100)
     for length in (0.5, 1.0, 2.0):
         there = model.gradient + length * model.hessian @ step.step
         assert step.error(length, model.gradient, there) == pytest.approx(0.0, abs=1e-12)
         off = 0.1 * np.linalg.norm(model.gradient) * np.eye(15)[3]
         assert step.error(length, model.gradient, there + off) == pytest.approx(0.1)
+
+
+def test_the_inverse_hessian_leaves_nothing_to_the_second_product():
+    model = make_model(7)
+    step, n_products = conjugate_gradients(
+        model, lambda gradient: np.linalg.solve(model.hessian, gradient), 1e-8, 100
+    )
+    assert n_products == 1
+    np.testing.assert_allclose(step.step, -np.linalg.solve(model.hessian, model.gradient))
+
+
+def test_that_of_a_part_of_the_rows_takes_fewer_products_than_a_diagonal():
+    model = make_model(8, n=4000, d=60, spread=0.0)
+    model.X = model.X @ np.random.default_rng(9).standard_normal((60, 60))  # which are correlated
+    inverse = np.linalg.inv(np.eye(60) + 20 * model.X[::20].T @ model.X[::20])
+    _, n_products = conjugate_gradients(model, inverse.__matmul__, 1e-3, 100)
+    assert 3 * n_products < by_metric(model, metric_of(model), 1e-3, 100)[1]

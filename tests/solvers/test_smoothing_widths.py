@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from ranksvm import RankSVM
+from ranksvm.solvers.conjugate_gradients import ModelStep
 from ranksvm.solvers.smoothing import Continuation
-from ranksvm.solvers.trust_region import ModelStep
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,10 @@ class NewtonMatrix:
         """How far the matrix, its diagonal scaled to one, is from one that is singular."""
         return float(np.diag(self.factor.factor).min() ** 2)
 
+    def solve(self, gradient: Vector) -> Vector:
+        """Return the inverse times a gradient."""
+        return self.to_weights(self.factor.solve(self.to_coordinates(gradient)))
+
     def step(self, gradient: Vector) -> Vector | None:
         """Return the step for a gradient; None if it does not lead down."""
         slope = self.to_coordinates(gradient)
