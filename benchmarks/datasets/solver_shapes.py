@@ -38,6 +38,12 @@ def make_one_ranking(rows: int, features: int = 10) -> Data:
     return Data(X, X @ rng.standard_normal(features) + rng.standard_normal(rows), None)
 
 
+def make_rare_positives(rows: int, features: int, positives: int) -> Data:
+    """Dense rows of one ranking, a few of which are better than all others, as of alarms."""
+    X, y, _ = make_one_ranking(rows, features)
+    return Data(X, (y > np.partition(y, -positives - 1)[-positives - 1]).astype(np.float64), None)
+
+
 def make_short_queries(queries: int = 5_000, of_a_query: int = 10) -> Data:
     """Rows of 14 categories of 20 choices each, with a number beside each, in short queries."""
     rng = np.random.default_rng(0)
@@ -115,6 +121,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "text-like-64000x47236": _text,
     "text-like-20000x47236": lambda: _text(20_000),
     "one-ranking-300000x40": partial(make_one_ranking, 300_000, 40),
+    "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }
