@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear import samples
+from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
-from ranksvm.linear.samples import Sample, draw_sample, sample_sizes, sampled_places
+from ranksvm.linear.samples import Sample, draw_sample, sample_size, sampled_places
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.solvers import Progress, newton, samples_first
+from ranksvm.solvers import samples as steps_by_samples
 
 LOSSES = ["squared_hinge", "hinge"]
 
@@ -29,9 +31,9 @@ def small(monkeypatch):
     """Samples of a fifth of a few hundred rows."""
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     monkeypatch.setattr(samples, "LEAST_ROWS", 80)
-    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 1)
+    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", (1,))
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
-    monkeypatch.setattr(samples, "NUMBERS_PER_ROW", 100)
+    monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
 
 
 def noisy(n, d, seed=0, exponent=1):
@@ -45,32 +47,76 @@ def solvers_of(model):
     return {line.solver for line in model.history_}
 
 
-@given(st.lists(st.integers(0, 300), min_size=1, max_size=5), st.integers(1, 200))
-def test_rows_come_from_all_over_a_long_query(sizes, n_rows):
-    groups = QueryGroups(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+@given(
+    st.lists(st.integers(0, 300), min_size=1, max_size=5),
+    st.integers(1, 200),
+    st.sampled_from([np.zeros, np.ones, np.arange, lambda n: np.arange(n) % 50 == 0]),
+    st.booleans(),
+)
+def test_rows_of_long_queries_are_drawn_by_chance(sizes, n_rows, activity, in_order):
+    n = sum(sizes)
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.arange(n) if in_order else np.random.default_rng(0).permutation(n)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    groups = QueryGroups(indptr, None if in_order else order.astype(np.uint32))
+    active = np.asarray(activity(n), dtype=np.float64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(samples, "LONG_QUERY", 100)
-        places, indptr = sampled_places(groups, n_rows)
+        places, starts, chance = sampled_places(groups, n_rows, active)
     assert (np.diff(places) > 0).all()
-    assert indptr[-1] == len(places)
-    n_long = sum(size for size in sizes if size >= 100)
-    for q, size in enumerate(sizes):
-        own = places[indptr[q] : indptr[q + 1]] - groups.indptr[q]
-        if size < 100:
-            np.testing.assert_array_equal(own, np.arange(size))
-            continue
-        k = len(own)
-        assert abs(k - min(max(n_rows * size / n_long, 2), size)) <= 0.5
-        for stretch, place in enumerate(own):
-            assert stretch * size // k <= place < (stretch + 1) * size // k
+    is_long = np.repeat(np.array(sizes) >= 100, sizes)
+    expected = np.ones(n)
+    if is_long.any():
+        of_long = active[order][is_long]
+        share = of_long / of_long.sum() if of_long.any() else 0.0
+        expected[is_long] = np.minimum(n_rows / 2 * (share + 1 / is_long.sum()), 1.0)
+    np.testing.assert_allclose(chance, expected[places])
+    assert set(np.flatnonzero(expected == 1.0)) <= set(places)
+    spread = np.sqrt((expected * (1 - expected)).sum())
+    assert abs(len(places) - expected.sum()) <= 5 * spread + 1e-9
+    for q in range(len(sizes)):
+        assert (qid[places[starts[q] : starts[q + 1]]] == q).all()
+    assert starts[-1] == len(places)
 
 
-def test_rows_are_drawn_at_random():
+def test_rows_come_from_all_over_and_are_always_the_same():
     groups = QueryGroups.from_qid(None, 100_000)
-    places, _ = sampled_places(groups, 10_000)
-    np.testing.assert_array_equal(places, sampled_places(groups, 10_000)[0])
-    counts = np.bincount(places % 10)
-    assert abs(counts - 1000).max() < 150
+    places, *_ = sampled_places(groups, 10_000, np.ones(100_000))
+    np.testing.assert_array_equal(places, sampled_places(groups, 10_000, np.ones(100_000))[0])
+    assert abs(np.bincount(places % 10) - 1000).max() < 150
+    assert abs(np.bincount(places // 10_000) - 1000).max() < 150
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
+def test_with_rare_levels_a_sample_is_nearly_the_objective(loss):
+    X, y = noisy(40_000, 3)
+    y = (y > np.sort(y)[-60]).astype(np.float64)
+    matrix, pairs = DesignMatrix.from_array(X), CorePairs(Preferences.from_labels(y))
+    sample = draw_sample(matrix, pairs, 2000)
+    assert sample.X.shape[0] < 1700
+    assert sample.pairs.preferences.y.sum() == 59
+    objective = LinearObjective(matrix, loss(pairs), 0.3, sample=sample)
+    w = np.random.default_rng(1).standard_normal(3)
+    here, there = objective.evaluate(w), objective.sampled.evaluate(w)
+    assert there.value == pytest.approx(here.value, rel=0.05)
+    np.testing.assert_allclose(there.gradient, here.gradient, rtol=0.1, atol=0.02 * here.value)
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
+def test_a_sample_for_the_weights_knows_the_pairs_that_are_left(loss):
+    X, y = noisy(40_000, 12)
+    y = (y > np.sort(y)[-400]).astype(np.float64)
+    matrix, pairs = DesignMatrix.from_array(X), CorePairs(Preferences.from_labels(y))
+    sample = draw_sample(matrix, pairs, 2000)
+    objective = LinearObjective(matrix, loss(pairs), 1.0, sample=sample).smoothed()
+    here = newton(objective.narrowed(0.3), np.zeros(12), Progress(tol=0.1)).weights
+    there = objective.narrowed(0.3).evaluate(here)
+
+    def condition(some):
+        values = np.linalg.eigvals(np.linalg.solve(some.hessian(), there.hessian()))
+        return abs(values).max() / abs(values).min()
+
+    assert condition(there.resampled()) < 2 < condition(there.sampled)
 
 
 @pytest.mark.parametrize("pair_weight", [None, "gap"])
@@ -90,14 +136,17 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     of_query = rng.uniform(0.5, 2, groups.n_queries) if weighted else None
     roles = rng.uniform(0, 2, (2, 250)) if with_roles else (None, None)
     pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight, *roles))
-    sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, [90])
+    sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, 90)
     np.testing.assert_allclose(sample.pairs.pairs_per_query, pairs.pairs_per_query)
 
     w = rng.standard_normal(X.shape[1])
-    places, indptr = sampled_places(groups, 90)
+    at_zero = pairs.sweep(np.zeros(250), "squared_hinge", 1.0).degree()
+    places, indptr, chance = sampled_places(groups, 90, at_zero)
+    stands_for = np.ones(250)
+    stands_for[groups.order[places]] = 1 / chance
     assert len(places) < 150
     phi = (lambda z: max(0, 1 - z) ** 2) if loss is SquaredHinge else (lambda z: max(0, 1 - z))
-    u, z = (np.ones(250) if weight is None else weight,) * 2
+    u, z = (stands_for if weight is None else stands_for * weight,) * 2
     if with_roles:
         u, z = u * roles[0], z * roles[1]
     expected = 0.0
@@ -121,7 +170,7 @@ def test_a_sample_of_all_rows_is_the_objective(monkeypatch):
     X, y, qid = make_problem(4, n=200, n_queries=2)
     matrix = DesignMatrix.from_array(X)
     pairs = CorePairs(Preferences.from_labels(y, qid))
-    sample = draw_sample(matrix, pairs, [1000])
+    sample = draw_sample(matrix, pairs, 1000)
     here = LinearObjective(matrix, Hinge(pairs), 0.3, sample=sample).smoothed().narrowed(0.3)
     there = here.sampled
     assert there.loss.width == here.loss.width
@@ -155,10 +204,18 @@ def test_a_sample_that_misleads_does_no_harm(loss, exponent, small):
     exact = RankSVM(loss=loss, tol=1e-6, C=100.0, solver="newton").fit(X, y)
     assert model.status_ == exact.status_ == "converged"
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-6)
-    if exponent == 9:  # few rows decide
-        assert "newton" in solvers_of(model)
-    elif loss == "squared_hinge":
-        assert solvers_of(model) == {"samples"}
+    assert "samples" in solvers_of(model)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, small, monkeypatch):
+    monkeypatch.setattr(steps_by_samples, "MOST_PRODUCTS", 1)
+    X, y = noisy(600, 4, exponent=9)  # few rows decide
+    model = RankSVM(loss=loss, tol=1e-6, C=100.0).fit(X, y)
+    exact = RankSVM(loss=loss, tol=1e-6, C=100.0, solver="newton").fit(X, y)
+    assert model.status_ == "converged"
+    assert len(solvers_of(model)) > 1
+    assert model.objective_ == pytest.approx(exact.objective_, rel=2e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -210,13 +267,12 @@ def test_grids_reach_their_optima(loss, small):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sizes", [[100], [300, 100]])
-def test_a_callback_ends_it_and_few_iterations_do(loss, sizes, small):
+def test_a_callback_ends_it_and_few_iterations_do(loss, small):
     X, y = noisy(600, 4)
     matrix = DesignMatrix.from_array(X)
     pairs = CorePairs(Preferences.from_labels(y))
     made = (Hinge if loss == "hinge" else SquaredHinge)(pairs)
-    objective = LinearObjective(matrix, made, 0.1, sample=draw_sample(matrix, pairs, sizes))
+    objective = LinearObjective(matrix, made, 0.1, sample=draw_sample(matrix, pairs, 100))
     objective = objective.smoothed()
     solve = partial(samples_first, newton, objective, np.zeros(4))
     assert solve(Progress(tol=0.0, callback=lambda line: True)).status == "stopped"
@@ -237,34 +293,13 @@ def test_a_sample_that_overflows_is_left_alone(small):
     X, y = noisy(300, 3)
     matrix = DesignMatrix.from_array(X)
     pairs = CorePairs(Preferences.from_labels(y))
-    bad = Sample(DesignMatrix.from_array(1e200 * X), pairs)
+    bad = Sample(DesignMatrix.from_array(1e200 * X), pairs, 300)
     objective = LinearObjective(matrix, SquaredHinge(pairs), 0.1, sample=bad)
     with np.errstate(all="ignore"):
         result = samples_first(newton, objective, np.zeros(3))
     expected = newton(objective, np.zeros(3))
     assert result.status == "converged"
     assert result.value == pytest.approx(expected.value, rel=2e-3)
-
-
-@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
-def test_a_sample_may_have_a_sample(loss, small):
-    X, y = noisy(900, 3)
-    matrix = DesignMatrix.from_array(X)
-    pairs = CorePairs(Preferences.from_labels(y))
-    sample = draw_sample(matrix, pairs, [400, 100])
-    assert [some.X.shape[0] for some in (sample, sample.sample)] == [400, 100]
-    assert sample.sample.sample is None
-    for some in (sample, sample.sample):
-        np.testing.assert_allclose(some.pairs.pairs_per_query, pairs.pairs_per_query)
-    objective = LinearObjective(matrix, loss(pairs), 0.1, sample=sample).smoothed()
-    inner = objective.sampled.sampled
-    assert inner.X is sample.sample.X
-    assert inner.sampled is None
-    result = samples_first(newton, objective, np.zeros(3), Progress(tol=1e-6))
-    assert result.solver.startswith("samples")
-    assert result.status == "converged"
-    exact = newton(replace(objective, sample=None), np.zeros(3), Progress(tol=1e-9))
-    assert result.value == pytest.approx(exact.value, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -276,25 +311,42 @@ def test_any_number_of_threads_gives_the_same_bits(loss):
     assert models[0].dual_gap_ == models[1].dual_gap_
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_products_correct_a_sample_that_says_little(loss, C, small):
+    X, y = noisy(2000, 12, exponent=3)
+    matrix, made = DesignMatrix.from_array(X), Hinge if loss == "hinge" else SquaredHinge
+    pairs = CorePairs(Preferences.from_labels(y))
+    sample = draw_sample(matrix, pairs, 150)
+    c = C / pairs.n_pairs * len(y)
+    objective = LinearObjective(matrix, made(pairs), c, sample=sample).smoothed()
+    result = samples_first(newton, objective, np.zeros(12), Progress(tol=1e-6))
+    assert (result.solver, result.status) == ("samples", "converged")
+    last = result.history[-1]
+    assert last.n_products > last.iteration  # by more than a step of the sample each
+    exact = newton(replace(objective, sample=None), np.zeros(12), Progress(tol=1e-9))
+    assert result.value == pytest.approx(exact.value, rel=1.1e-6)
+
+
 def test_where_a_sample_pays():
-    def sizes(n, d, query=None, density=1.0):
+    def size(n, d, query=None, density=1.0, levels=None):
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
         qid = None if query is None else np.arange(n) // query
-        return sample_sizes(X, Preferences.from_labels(np.zeros(n), qid))
+        y = np.arange(n) % levels if levels else np.arange(n)
+        preferences = Preferences.from_labels(y.astype(float), qid)
+        return sample_size(X, preferences, Costs.of(X, preferences))
 
-    assert sizes(150_000, 2) == ()
-    assert sizes(170_000, 2) == (20_000,)
-    assert sizes(2_000_000, 2) == (40_000,)
-    assert sizes(400_000, 41) == ()  # features
-    assert sizes(400_000, 29) == ()  # memory
-    assert sizes(400_000, 27) == (27_000,)
-    assert sizes(400_000, 27, density=0.5) == ()
-    assert sizes(400_000, 2, query=100) == ()  # short queries
-    assert sizes(400_000, 2, query=20_000) == (20_000,)
-    # Beyond that, a sample is sampled itself, where its queries are still long.
-    assert sizes(3_900_000, 2) == (78_000,)
-    assert sizes(4_000_000, 2) == (160_000, 20_000)
-    assert sizes(12_000_000, 1) == (240_000, 20_000)
-    assert sizes(4_000_000, 2, query=1_000_000) == (160_000, 20_000)
-    assert sizes(4_000_000, 2, query=100_000) == (80_000,)
+    assert size(24_000, 2) == 0
+    assert size(25_000, 2) == 5_000
+    assert size(400_000, 2) == 8_000
+    assert size(2_000_000, 2) == 40_000
+    assert size(400_000, 150) == 7_500
+    assert size(300_000, 300) == 15_000
+    assert size(80_000, 300) == 5_000  # of more, a step would cost more than a few products
+    assert size(50_000, 400, levels=2) == 6_400
+    assert size(50_000, 400) == 0
+    assert size(400_000, 27, density=0.5) == 8_000
+    assert size(400_000, 27, density=0.05) == 0  # memory
+    assert size(400_000, 2, query=100) == 0  # short queries
+    assert size(400_000, 2, query=20_000) == 8_000

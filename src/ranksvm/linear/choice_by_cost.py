@@ -79,13 +79,13 @@ def choose_solver(
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     explicit = _explicit(X, preferences, costs, parameters)
-    if has_sample and explicit.name == "newton":
-        return SolverChoice(explicit.name, kinks, samples=True)
     descent, n_passes = _descent(X, preferences, costs, parameters, explicit.cost)
     if kinks:
         choice = _of_hinge(costs, parameters, explicit, descent)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
+    if has_sample and explicit.name == "newton":
+        return replace(choice, n_planes=0.0, samples=True)
     before_descent = descent / costs.product if n_passes > 0 else 0.0
     return replace(choice, n_passes=n_passes, before_descent=before_descent)
 

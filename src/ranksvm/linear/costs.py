@@ -7,6 +7,8 @@ depends on the data alone; only ratios matter.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -133,6 +135,17 @@ class Costs:
         n_levels = _levels_of_longest(preferences, sizes) if n_walked else 1.0
         of_queries = (*powers, n_queries, n_levels)
         return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *of_queries)
+
+    def of_rows(self, n: int) -> Costs:
+        """Return what so many rows of long queries cost, copied and dense."""
+        return replace(
+            self,
+            n=n,
+            n_stored=n * self.d,
+            n_walked=min(self.n_walked, n),
+            sweep=n / self.n * self.sweep,
+            laplacian=n / self.n * self.laplacian,
+        )
 
     @property
     def is_dense(self) -> bool:

@@ -26,7 +26,7 @@ from .known import Known
 from .line import Line
 from .matrix import Fresh, FullStep, Slope
 from .penalties import SquaredNorm
-from .samples import Sample
+from .samples import Sample, draw_sample
 
 Vector = NDArray[np.float64]
 
@@ -206,9 +206,9 @@ class LinearObjective(Terms):
         """The same objective on the sample, if there is one."""
         if self.sample is None:
             return None
-        X, pairs, sample = self.sample
-        loss = replace(self.loss, pairs=pairs)
-        return replace(self, X=X, loss=loss, sample=sample, known=None, last_hessian=None)
+        loss = replace(self.loss, pairs=self.sample.pairs)
+        X = self.sample.X
+        return replace(self, X=X, loss=loss, sample=None, known=None, last_hessian=None)
 
 
 @record
@@ -304,6 +304,17 @@ class LinearEvaluation(AtWeights):
     def sampled(self) -> LinearEvaluation | None:
         """The same weights on the sample, if there is one."""
         sampled = self.objective.sampled
+        return None if sampled is None else sampled.evaluate(self.weights)
+
+    def resampled(self) -> LinearEvaluation | None:
+        """Return this on a sample that is drawn for these weights; None where there is none."""
+        objective = self.objective
+        if objective.sample is None:
+            return None
+        activity = self._smooth_loss.hessian_diagonal
+        pairs, n_rows = objective.loss.pairs, objective.sample.n_rows
+        sample = draw_sample(objective.X, pairs, n_rows, activity)
+        sampled = replace(objective, sample=sample).sampled
         return None if sampled is None else sampled.evaluate(self.weights)
 
     def foreseen(self, ratio: float) -> LinearEvaluation:

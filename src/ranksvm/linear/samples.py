@@ -8,16 +8,14 @@ of the sample is (:eq:`sample`)::
 
 whose expectation is P, and whose Hessian is that of P but for a relative error of about the square
 root of the number of features by that of rows. Its minimum is a start, and its Hessian makes the
-steps from there: see `ranksvm.solvers.newton`. No certificate comes from a sample.
+steps from there: see `ranksvm.solvers.samples`. No certificate comes from a sample.
 
-Rows are drawn one from each of as many equal stretches of a query, so that they stand for it in
-whatever order it comes, and depend on its length alone. Short queries are in the sample as they
-are.
+Each row of a long query is drawn by chance, by a seed that is always the same; the likelier, the
+more of its pairs curve the loss. Short queries are in the sample as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,104 +26,118 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
+from .costs import Costs
 from .matrix import Matrix
 
 Indices = NDArray[np.int64]
+Vector = NDArray[np.float64]
 
 LONG_QUERY = 1 << 13  # rows
-LEAST_ROWS, ROWS_PER_FEATURE = 20_000, 1000
-ONE_OF, ONE_OF_FEWER = 50, 25  # rows, of a sample and of one with a sample of its own
-MOST_LEAST = 10  # times the least sample: what the latter has at most for that
-LARGEST_SHARE, NUMBERS_PER_ROW = 0.125, 2  # in shares and rows of all data
-SEED = 20141
+LEAST_ROWS, ROWS_PER_FEATURE, ONE_OF = 5_000, (50, 16), 50  # of each feature, or fewer
+LARGEST_SHARE = 0.2  # of rows and stored values
+STEP_IN_PRODUCTS = 2.5  # what a step on a sample costs at most
+SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
 
 
 class Sample(NamedTuple):
     """Some rows, and their pairs, which weigh as much in each query as all of its pairs do.
 
-    A large one may have a sample of its own.
+    Attributes
+    ----------
+    X : Matrix
+    pairs : Pairs
+    n_rows : int
+        About how many were to be drawn of long queries.
     """
 
     X: Matrix
     pairs: Pairs
-    sample: Sample | None = None
+    n_rows: int
 
 
-def sample_sizes(X: Matrix, preferences: AnyPreferences) -> tuple[int, ...]:
-    """Say how many rows of long queries to draw for a sample, and for a sample of that, if it pays.
+def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
+    """Say how many rows of long queries to draw for a sample; 0 if none pays.
 
-    The Hessian of so many rows for each feature is right to a few hundredths, and steps by it bring
-    the gap down a thousandfold. A sample has to be a small part of the rows, those of short queries
-    included, and of the stored values, since it is dense; and to take but little memory. Of given
-    pairs, a few rows would hardly have any. One whose queries are long enough to be sampled again
-    costs less, so that it may be larger.
+    So many for each feature make a Hessian that conjugate gradients need but a few products with
+    that of all rows to correct; more, where rows are many, a better start. A sample has to be a
+    small part of the rows, those of short queries included, and of the stored values, since it is
+    dense; and a Newton step on it has to cost no more than few products with the Hessian of all. Of
+    given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
-        return ()
+        return 0
     of_queries = np.diff(preferences.groups.indptr)
-    of_queries = of_queries[of_queries >= LONG_QUERY]
-    n_long = int(of_queries.sum())
-    n_short = n - n_long
-    least = max(LEAST_ROWS, ROWS_PER_FEATURE * d)
-    sizes: tuple[int, ...] = (max(least, n_long // max(ONE_OF, d)),)
-    larger = max(sizes[0], min(n_long // ONE_OF_FEWER, MOST_LEAST * least))
-    is_large = least + n_short <= LARGEST_SHARE * (larger + n_short)
-    if is_large and larger * of_queries.min() >= LONG_QUERY * n_long:
-        sizes = (larger, least)
-    n_copied = sizes[0] + n_short
-    most_numbers = min(LARGEST_SHARE * X.n_stored, NUMBERS_PER_ROW * n)
-    pays = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
-    return sizes if pays else ()
+    n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
+    for per_feature in ROWS_PER_FEATURE:
+        size = max(LEAST_ROWS, per_feature * d, n_long // max(ONE_OF, d))
+        n_copied = size + n - n_long
+        is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= LARGEST_SHARE * X.n_stored
+        step = costs.of_rows(n_copied).newton(1, kinks=False)
+        if is_small and step <= STEP_IN_PRODUCTS * costs.product:
+            return size
+    return 0
 
 
-def draw_sample(X: Matrix, pairs: Pairs, sizes: Sequence[int]) -> Sample | None:
-    """Draw about so many rows of long queries; None of no sizes, or where they cannot be copied.
+def draw_sample(
+    X: Matrix, pairs: Pairs, n_rows: int, activity: Vector | None = None
+) -> Sample | None:
+    """Draw about so many rows of long queries; None of none, or where they cannot be copied.
+
+    Half of them are drawn alike, and half by how much of the curvature of the loss is theirs, since
+    few rows have it where a few are better than all others, and near the optimum, where most pairs
+    keep the margin. In the pairs of the sample, a row weighs the more the less likely it was drawn.
 
     Parameters
     ----------
     X : Matrix
     pairs : Pairs
         The preference pairs of all rows.
-    sizes : sequence of int
-        Rows of the sample, of the sample of that, and so on.
+    n_rows : int
+    activity : array of shape (n_samples,), optional
+        The diagonal of the Hessian of the loss by the scores; that of the squared hinge at zero,
+        which counts the pairs of a row, by default.
     """
-    if not sizes:
+    if n_rows == 0:
         return None
-    n_rows, *smaller = sizes
     everything = pairs.preferences
     assert isinstance(everything, Preferences)
-    places, indptr = sampled_places(everything.groups, n_rows)
+    if activity is None:
+        activity = pairs.sweep(X.zeros(), "squared_hinge", everything.common_margin).degree()
+    places, indptr, chance = sampled_places(everything.groups, n_rows, activity)
     order = everything.groups.order
     rows = places if order is None else order[places].astype(np.int64)
     some = X.copied(rows)
     if some is None:
         return None
-    preferences = replace(everything.rows(rows, QueryGroups(indptr)), query_weight=None)
+    is_drawn = np.diff(indptr) > 0
+    groups = QueryGroups(np.append(indptr[:-1][is_drawn], len(rows)))
+    preferences = replace(everything.rows(rows, groups), query_weight=None)
+    if chance.min(initial=1.0) < chance.max(initial=0.0):
+        own = preferences.sample_weight
+        weight = 1 / chance if own is None else own / chance
+        preferences = replace(preferences, sample_weight=weight)
+    wanted = pairs.pairs_per_query[is_drawn]
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
-    share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
+    share = np.divide(wanted, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
-    scaled_pairs = some.pairs(scaled, "auto", pairs.n_threads)
-    return Sample(some, scaled_pairs, draw_sample(some, scaled_pairs, smaller))
+    return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
 
 
-def sampled_places(groups: QueryGroups, n_rows: int) -> tuple[Indices, Indices]:
-    """Return the places of a sample in ascending order, and where in it each query begins."""
+def sampled_places(
+    groups: QueryGroups, n_rows: int, activity: Vector
+) -> tuple[Indices, Indices, Vector]:
+    """Return the places of a sample in ascending order, where in it each query begins, and chances.
+
+    These are how likely each place was drawn; those of short queries are, all of them.
+    """
     sizes = np.diff(groups.indptr)
-    is_long = sizes >= LONG_QUERY
-    share = min(n_rows / max(int(sizes[is_long].sum()), 1), 1.0)
-    drawn = np.where(is_long, np.maximum(np.rint(share * sizes), 2), sizes).astype(np.int64)
-    parts = [
-        start + (_one_of_each_stretch(size, n) if n < size else np.arange(size))
-        for start, size, n in zip(groups.indptr[:-1], sizes, drawn, strict=True)
-    ]
-    return np.concatenate(parts), np.concatenate([[0], np.cumsum(drawn)])
-
-
-def _one_of_each_stretch(size: int, n: int) -> Indices:
-    """Cut ``range(size)`` into n stretches, and return a random number of each."""
-    edges = np.arange(n + 1, dtype=np.int64) * size // n
+    is_long = np.repeat(sizes >= LONG_QUERY, sizes)
+    active = np.where(is_long, activity if groups.order is None else activity[groups.order], 0.0)
+    of_active = active / max(float(active.sum()), TINY)
+    chance = np.minimum(0.5 * n_rows * (of_active + 1 / max(int(is_long.sum()), 1)), 1.0)
+    chance[~is_long] = 1.0
     # The raw numbers of the generator stay what they are in every version of NumPy.
-    random = np.random.PCG64(SEED).random_raw(n) >> np.uint64(32)
-    offset: Indices = (random * np.diff(edges).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
-    return edges[:-1] + offset
+    random = np.random.PCG64(SEED).random_raw(len(chance)) * 2.0**-64
+    places = np.flatnonzero(random < chance)
+    return places, np.searchsorted(places, groups.indptr), chance[places]

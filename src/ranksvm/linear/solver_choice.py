@@ -190,7 +190,11 @@ class SolverChoice:
     def _by_steps(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it by Newton steps of some kind."""
         if self.samples:
-            return samples_first(self._alone, objective, w0, progress)
+            return samples_first(self._without_sample, objective, w0, progress)
+        return self._without_sample(objective, w0, progress)
+
+    def _without_sample(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        """Minimise it without a sample."""
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
         return products_first(self._alone, self.n_products, objective, w0, progress)

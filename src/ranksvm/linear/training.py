@@ -17,11 +17,12 @@ from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
 from .choice_by_cost import choose_solver
 from .conditions import NO_CONDITIONS, Conditions
+from .costs import Costs
 from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .samples import draw_sample, sample_sizes
+from .samples import draw_sample, sample_size
 from .scales import advice_on_scales, with_advice
 from .solver_choice import SolverChoice
 
@@ -175,8 +176,9 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs, preferences.common_margin)
     X = X.centered()
     is_free = parameters.solver == "auto"
-    sample = draw_sample(X, pairs, sample_sizes(X, preferences)) if is_free else None
-    choice = choose_solver(X, preferences, parameters, sample is not None)
+    costs = Costs.of(X, preferences)
+    sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
+    choice = choose_solver(X, preferences, parameters, sample is not None, costs)
     rows = choice.rows(X, n_threads, preferences)
     penalty = parameters.conditions.penalty(X.columns)
     objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)

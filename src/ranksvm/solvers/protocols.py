@@ -172,6 +172,9 @@ class Evaluation(Point, Protocol):
     def sampled(self) -> Evaluation | None:
         """The objective on the sample at the same weights; None if there is none."""
 
+    def resampled(self) -> Evaluation | None:
+        """Return that on another sample, which is drawn for these weights."""
+
     @property
     def begins_wide(self) -> bool:
         """Whether a smoothing that begins wide may serve products from the first step on."""

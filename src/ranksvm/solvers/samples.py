@@ -7,25 +7,35 @@ the part (:eq:`sampled-step`)::
 
     I - H_S^-1 H,
 
-and of the gap the square of that, at the price of an evaluation each. Value, gradient and
-certificate are exact, so that samples decide how soon the optimum is reached, and nothing else.
+and of the gap the square of that, at the price of an evaluation each. Where that part is large,
+``H_S`` preconditions a few products with H (:eq:`preconditioned`). Value, gradient and certificate
+are exact, so that samples decide how soon the optimum is reached, and nothing else.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .automatic import SmoothSolver
+from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
-from .newton import is_gain, newton, newton_step
-from .protocols import Evaluation, Objective, Separable, Trial
+from .newton import NewtonMatrix, is_gain, newton
+from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .result import Progress, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
 
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
+LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
+MOST_IDLE = 30  # of these steps, one after another, that bring the gap down by little
+
+Step: TypeAlias = Callable[[Evaluation, Progress], "Trial[Evaluation] | None"]
 
 
 def samples_first(
@@ -40,9 +50,10 @@ def samples_first(
 
     1. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
        unless that is zero.
-    2. Where a step does not bring the gap down well, or there was none, minimise on the sample, and
-       step from there.
-    3. Where that does not serve either, the fallback takes over, at the best point so far and with
+    2. Where a step does not bring the gap down well, step by conjugate gradients with the Hessian
+       of all rows, preconditioned by that of the sample.
+    3. Where that does not serve, or there was no step, minimise on the sample, and step from there.
+    4. Where that does not serve either, the fallback takes over, at the best point so far and with
        the lower bound that has been reached.
 
     Parameters
@@ -70,7 +81,7 @@ def samples_first(
     if status is None:
         optimum = _optimum_of_sample(objective, w0, progress)
         status = _steps(optimum, objective.penalty, continuation, progress)
-    if status is not None:
+    if status not in (None, Status.STALLED):
         return progress.result(status)
     return fallback(objective, w0 if progress.best is None else progress.best.weights, progress)
 
@@ -87,13 +98,24 @@ def _steps(
     """
     status = None if current is None else progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
-    while status is None and current is not None:
+    step: Step = _step if penalty.is_smooth else partial(_proximal_step, penalty)
+    n_idle = 0
+    while status is None and current is not None and n_idle <= MOST_IDLE:
         before = continuation.refine(current, progress.target, trial)
-        trial = _step(before, penalty, progress)
+        trial = step(before, progress)
         current = None
-        if trial is not None:
-            status = progress.record(trial.evaluation, trial.step)
-            current = trial.evaluation if is_gain(before, trial.evaluation) else None
+        if trial is None:
+            break
+        current = trial.evaluation
+        status = progress.record(trial.evaluation, trial.step)
+        is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
+        if is_end:  # at this width, but for rounding
+            current = continuation.beyond(current)
+        n_idle = 0 if is_gain(before, trial.evaluation) else n_idle + 1
+        if n_idle > 0 and step is _step:
+            step = _corrected_step
+        elif n_idle > 0 and step is not _corrected_step:
+            break
     return status
 
 
@@ -111,7 +133,7 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     if not objective.penalty.is_smooth:
         from .proximal_newton import proximal_newton as solver  # which few penalties need
 
-    weights = samples_first(solver, sampled, start, of_sample).weights
+    weights = solver(sampled, start, of_sample).weights
     if not np.isfinite(weights).all() or of_sample.best is None:
         return None
     progress.n_evaluations += bool(progress.history)
@@ -120,17 +142,52 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     return there if is_best and np.isfinite(there.absolute_gap) else None
 
 
-def _step(current: Evaluation, penalty: Separable, progress: Progress) -> Trial[Evaluation] | None:
+def _step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
     """Step from here by the Hessian of the sample; None if it leads nowhere."""
     progress.n_products += 1
-    if penalty.is_smooth:
-        direction = newton_step(current, np.float64, current.sampled)
-        if direction is None:
-            return None
-        trial, n_trials = line_search(current.along(direction))
-        progress.n_evaluations += n_trials
-        return trial
-    from .proximal_newton import proximal_step, search  # likewise
+    sampled = current.sampled
+    matrix = None if sampled is None else _factorised(sampled)
+    direction = None if matrix is None else matrix.step(current.gradient)
+    return None if direction is None else _searched(current.along(direction), progress)
 
+
+def _corrected_step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
+    """Likewise by products with the Hessian of all, preconditioned by that of a sample for here.
+
+    None as well where many products leave much of the slope.
+    """
+    progress.n_products += 1
+    sampled = current.resampled()
+    matrix = None if sampled is None else _factorised(sampled)
+    if matrix is None:
+        return None
+    model, n_products = conjugate_gradients(current, matrix.solve, LEFT, MOST_PRODUCTS)
+    progress.n_products += n_products
+    if n_products == MOST_PRODUCTS:
+        return None
+    return _searched(current.along(model.step, model.image), progress)
+
+
+def _factorised(sampled: Evaluation) -> NewtonMatrix | None:
+    """Return the Hessian, in single precision if that will do."""
+    for dtype in (np.float32, np.float64):
+        if (matrix := NewtonMatrix.of(sampled.newton_system(dtype))) is not None:
+            return matrix
+    return None
+
+
+def _proximal_step(
+    penalty: Separable, current: Evaluation, progress: Progress
+) -> Trial[Evaluation] | None:
+    """Likewise where the penalty has kinks or bounds."""
+    from .proximal_newton import proximal_step, search  # which few penalties need
+
+    progress.n_products += 1
     end = proximal_step(current, penalty, np.float64, current.sampled)
     return search(current, current.along(end - current.weights, end=end), progress)
+
+
+def _searched(line: Line[Evaluation], progress: Progress) -> Trial[Evaluation] | None:
+    trial, n_trials = line_search(line)
+    progress.n_evaluations += n_trials
+    return trial
