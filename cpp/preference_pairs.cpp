@@ -89,7 +89,7 @@ void PreferencePairs::measure_queries() {
   for (std::int64_t q = 0; q < n_queries(); ++q) longest_query_ = std::max(longest_query_, size(q));
   may_be_short_ = longest_query_ <= kShortQuery || n_documents() <= kMostMixed;
   for (std::int64_t q = 0; q < n_queries(); ++q)
-    has_short_queries_ = has_short_queries_ || (size(q) > 0 && is_short(q));
+    has_short_queries_ = has_short_queries_ || is_short(q);
 }
 
 void PreferencePairs::cut_into_pieces() {

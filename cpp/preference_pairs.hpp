@@ -49,7 +49,7 @@ class PreferencePairs {
   // counting.
   static constexpr std::int64_t kShortQuery = 64, kMostMixed = 1 << 18;
   [[nodiscard]] bool is_short(std::int64_t query) const {
-    return size(query) <= kShortQuery && may_be_short_;
+    return may_be_short_ && 0 < size(query) && size(query) <= kShortQuery;
   }
   [[nodiscard]] bool has_short_queries() const { return has_short_queries_; }
   [[nodiscard]] std::int64_t n_members(std::int64_t query) const {

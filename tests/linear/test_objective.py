@@ -195,3 +195,24 @@ def test_inputs_are_left_alone(storage, place):
     here.hessian_product(here.gradient)
     here.hessian()
     assert all(map(np.array_equal, arrays, copies))
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
+@pytest.mark.parametrize("sizes", [[3, 5, 2], [80, 90, 200], [5, 90, 200]])
+def test_queries_without_rows_add_nothing(loss, sizes):
+    rng = np.random.default_rng(0)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    X, w = rng.standard_normal((starts[-1], 6)), rng.standard_normal(6)
+    y = rng.integers(0, 4, starts[-1]).astype(np.float64)
+
+    def here(starts):
+        of_loss = make_loss(loss, y, QueryGroups(starts))
+        return linear_objective(X, of_loss, 0.1).smoothed().evaluate(w)
+
+    some, more = here(starts), here(np.repeat(starts, 3))
+    assert more.value == some.value
+    for name in ("gradient", "hessian", "hessian_product"):
+        values = [getattr(at, name) for at in (some, more)]
+        arguments = (w,) if name == "hessian_product" else ()
+        values = [each(*arguments) if callable(each) else each for each in values]
+        np.testing.assert_array_equal(*values)
