@@ -110,16 +110,13 @@ def draw_sample(
     some = X.copied(rows)
     if some is None:
         return None
-    is_drawn = np.diff(indptr) > 0
-    groups = QueryGroups(np.append(indptr[:-1][is_drawn], len(rows)))
-    preferences = replace(everything.rows(rows, groups), query_weight=None)
-    if chance.min(initial=1.0) < chance.max(initial=0.0):
+    preferences = replace(everything.rows(rows, QueryGroups(indptr)), query_weight=None)
+    if np.ptp(chance) > 0:
         own = preferences.sample_weight
         weight = 1 / chance if own is None else own / chance
         preferences = replace(preferences, sample_weight=weight)
-    wanted = pairs.pairs_per_query[is_drawn]
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
-    share = np.divide(wanted, drawn, out=np.zeros_like(drawn), where=drawn > 0)
+    share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
 
