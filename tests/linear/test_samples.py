@@ -15,7 +15,7 @@ from ranksvm.linear import samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
-from ranksvm.linear.samples import Sample, draw_sample, sample_size, sampled_places
+from ranksvm.linear.samples import Sample, draw_sample, pairs_of_rows, sample_size, sampled_places
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
@@ -31,7 +31,8 @@ def small(monkeypatch):
     """Samples of a fifth of a few hundred rows."""
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     monkeypatch.setattr(samples, "LEAST_ROWS", 80)
-    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", (1,))
+    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 1)
+    monkeypatch.setattr(samples, "ONE_OF", 1 << 20)
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
     monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
 
@@ -77,6 +78,15 @@ def test_rows_of_long_queries_are_drawn_by_chance(sizes, n_rows, activity, in_or
     for q in range(len(sizes)):
         assert (qid[places[starts[q] : starts[q + 1]]] == q).all()
     assert starts[-1] == len(places)
+
+
+@pytest.mark.parametrize("n_queries", [1, 4])
+def test_pairs_of_rows_are_those_of_the_squared_hinge_at_zero(n_queries):
+    _, y, qid = make_problem(3, n=250, n_queries=n_queries)
+    qid[:20] = 7
+    pairs = CorePairs(Preferences.from_labels(y, qid))
+    at_zero = pairs.sweep(np.zeros(250), "squared_hinge", 1.0).degree()
+    np.testing.assert_array_equal(pairs_of_rows(pairs), at_zero)
 
 
 def test_rows_come_from_all_over_and_are_always_the_same():
@@ -140,8 +150,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     np.testing.assert_allclose(sample.pairs.pairs_per_query, pairs.pairs_per_query)
 
     w = rng.standard_normal(X.shape[1])
-    at_zero = pairs.sweep(np.zeros(250), "squared_hinge", 1.0).degree()
-    places, indptr, chance = sampled_places(groups, 90, at_zero)
+    places, indptr, chance = sampled_places(groups, 90, pairs_of_rows(pairs))
     stands_for = np.ones(250)
     stands_for[groups.order[places]] = 1 / chance
     assert len(places) < 150
@@ -339,14 +348,14 @@ def test_where_a_sample_pays():
 
     assert size(24_000, 2) == 0
     assert size(25_000, 2) == 5_000
-    assert size(400_000, 2) == 8_000
+    assert size(400_000, 2) == 20_000
     assert size(2_000_000, 2) == 40_000
     assert size(400_000, 150) == 7_500
     assert size(300_000, 300) == 15_000
     assert size(80_000, 300) == 5_000  # of more, a step would cost more than a few products
     assert size(50_000, 400, levels=2) == 6_400
     assert size(50_000, 400) == 0
-    assert size(400_000, 27, density=0.5) == 8_000
+    assert size(400_000, 27, density=0.5) == 20_000
     assert size(400_000, 27, density=0.05) == 0  # memory
     assert size(400_000, 2, query=100) == 0  # short queries
-    assert size(400_000, 2, query=20_000) == 8_000
+    assert size(400_000, 2, query=20_000) == 20_000

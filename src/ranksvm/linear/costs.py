@@ -143,6 +143,7 @@ class Costs:
             n=n,
             n_stored=n * self.d,
             n_walked=min(self.n_walked, n),
+            n_levels=min(self.n_levels, n),
             sweep=n / self.n * self.sweep,
             laplacian=n / self.n * self.laplacian,
         )

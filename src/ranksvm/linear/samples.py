@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.core_pairs import CorePairs
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
@@ -33,9 +34,10 @@ Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
 LONG_QUERY = 1 << 13  # rows
-LEAST_ROWS, ROWS_PER_FEATURE, ONE_OF = 5_000, (50, 16), 50  # of each feature, or fewer
+LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE = 5_000, 50, 16
+ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE = 0.2  # of rows and stored values
-STEP_IN_PRODUCTS = 2.5  # what a step on a sample costs at most
+STEP_IN_PRODUCTS, LITTLE = 2.5, 0.4  # what a step on a sample costs at most, and on a larger one
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
 
 
@@ -59,22 +61,27 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
     """Say how many rows of long queries to draw for a sample; 0 if none pays.
 
     So many for each feature make a Hessian that conjugate gradients need but a few products with
-    that of all rows to correct; more, where rows are many, a better start. A sample has to be a
-    small part of the rows, those of short queries included, and of the stored values, since it is
-    dense; and a Newton step on it has to cost no more than few products with the Hessian of all. Of
-    given pairs, a few rows would hardly have any.
+    that of all rows to correct; more make a better start, where they cost little. A sample has to
+    be a small part of the rows, those of short queries included, and of the stored values, since it
+    is dense; and a Newton step on it has to cost no more than few products with the Hessian of all.
+    Of given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
         return 0
     of_queries = np.diff(preferences.groups.indptr)
     n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
-    for per_feature in ROWS_PER_FEATURE:
-        size = max(LEAST_ROWS, per_feature * d, n_long // max(ONE_OF, d))
+    of_rows, of_many = min(n_long // ONE_OF, MANY_ROWS), n_long // max(ONE_OF_MANY, d)
+    for n_rows, most in (
+        (max(ROWS_PER_FEATURE * d, of_rows), LITTLE),
+        (ROWS_PER_FEATURE * d, STEP_IN_PRODUCTS),
+        (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS),
+    ):
+        size = max(LEAST_ROWS, n_rows, of_many)
         n_copied = size + n - n_long
         is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= LARGEST_SHARE * X.n_stored
         step = costs.of_rows(n_copied).newton(1, kinks=False)
-        if is_small and step <= STEP_IN_PRODUCTS * costs.product:
+        if is_small and step <= most * costs.product:
             return size
     return 0
 
@@ -95,15 +102,14 @@ def draw_sample(
         The preference pairs of all rows.
     n_rows : int
     activity : array of shape (n_samples,), optional
-        The diagonal of the Hessian of the loss by the scores; that of the squared hinge at zero,
-        which counts the pairs of a row, by default.
+        The diagonal of the Hessian of the loss by the scores; by default the number of pairs of a
+        row, which is that of the squared hinge at zero, weights aside.
     """
     if n_rows == 0:
         return None
+    assert isinstance(pairs, CorePairs)
     everything = pairs.preferences
-    assert isinstance(everything, Preferences)
-    if activity is None:
-        activity = pairs.sweep(X.zeros(), "squared_hinge", everything.common_margin).degree()
+    activity = pairs_of_rows(pairs) if activity is None else activity
     places, indptr, chance = sampled_places(everything.groups, n_rows, activity)
     order = everything.groups.order
     rows = places if order is None else order[places].astype(np.int64)
@@ -119,6 +125,19 @@ def draw_sample(
     share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
+
+
+def pairs_of_rows(pairs: CorePairs) -> Vector:
+    """Return of each row how many of its query have another label."""
+    groups = pairs.groups
+    sizes, ends = np.diff(groups.indptr), np.cumsum(pairs.n_levels, dtype=np.int64)
+    level = pairs.ranks + np.repeat(ends - pairs.n_levels, sizes)
+    others: Vector = np.repeat(sizes, sizes) - np.bincount(level)[level].astype(np.float64)
+    if groups.order is None:
+        return others
+    by_row = np.empty_like(others)
+    by_row[groups.order] = others
+    return by_row
 
 
 def sampled_places(
