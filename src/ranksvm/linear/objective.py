@@ -308,14 +308,10 @@ class LinearEvaluation(AtWeights):
 
     def resampled(self) -> LinearEvaluation | None:
         """Return this on a sample that is drawn for these weights; None where there is none."""
-        objective = self.objective
-        if objective.sample is None:
-            return None
-        activity = self._smooth_loss.hessian_diagonal
-        pairs, n_rows = objective.loss.pairs, objective.sample.n_rows
-        sample = draw_sample(objective.X, pairs, n_rows, activity)
-        sampled = replace(objective, sample=sample).sampled
-        return None if sampled is None else sampled.evaluate(self.weights)
+        objective, activity = self.objective, self._smooth_loss.hessian_diagonal
+        n_rows = 0 if objective.sample is None else objective.sample.n_rows
+        sample = draw_sample(objective.X, objective.loss.pairs, n_rows, activity)
+        return replace(self, objective=replace(objective, sample=sample)).sampled
 
     def foreseen(self, ratio: float) -> LinearEvaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so."""
