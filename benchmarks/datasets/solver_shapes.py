@@ -44,6 +44,18 @@ def make_rare_positives(rows: int, features: int, positives: int) -> Data:
     return Data(X, (y > np.partition(y, -positives - 1)[-positives - 1]).astype(np.float64), None)
 
 
+def make_categories(rows: int, fields: int, choices: int) -> Data:
+    """Rows of categories in one ranking in which each label is different."""
+    rng = np.random.default_rng(0)
+    columns = (rng.geometric(0.2, (rows, fields)) - 1).clip(max=choices - 1)
+    columns = (columns + choices * np.arange(fields)).astype(np.int32)
+    indptr = np.arange(0, columns.size + 1, fields, dtype=np.int32)
+    values = np.ones(columns.size)
+    X = sparse.csr_matrix((values, columns.ravel(), indptr), (rows, fields * choices))
+    utility = X @ rng.standard_normal(X.shape[1]) + 2 * rng.standard_normal(rows)
+    return Data(X, utility, None)
+
+
 def make_short_queries(queries: int = 5_000, of_a_query: int = 10) -> Data:
     """Rows of 14 categories of 20 choices each, with a number beside each, in short queries."""
     rng = np.random.default_rng(0)
@@ -121,6 +133,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "text-like-64000x47236": _text,
     "text-like-20000x47236": lambda: _text(20_000),
     "one-ranking-300000x40": partial(make_one_ranking, 300_000, 40),
+    "categories-300000x100": partial(make_categories, 300_000, 10, 10),
     "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),

@@ -35,6 +35,7 @@ def small(monkeypatch):
     monkeypatch.setattr(samples, "ONE_OF", 1 << 20)
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
     monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
+    monkeypatch.setattr(samples, "DEARER", 0.0)
 
 
 def noisy(n, d, seed=0, exponent=1):
@@ -346,8 +347,9 @@ def test_where_a_sample_pays():
         preferences = Preferences.from_labels(y.astype(float), qid)
         return sample_size(X, preferences, Costs.of(X, preferences))
 
-    assert size(24_000, 2) == 0
-    assert size(25_000, 2) == 5_000
+    assert size(24_000, 20) == 0
+    assert size(25_000, 20) == 5_000
+    assert size(25_000, 2) == 0  # an exact Hessian costs little
     assert size(400_000, 2) == 20_000
     assert size(2_000_000, 2) == 40_000
     assert size(400_000, 150) == 7_500
@@ -356,6 +358,7 @@ def test_where_a_sample_pays():
     assert size(50_000, 400, levels=2) == 6_400
     assert size(50_000, 400) == 0
     assert size(400_000, 27, density=0.5) == 20_000
-    assert size(400_000, 27, density=0.05) == 0  # memory
+    assert size(4_000_000, 27, density=0.05) == 80_000
+    assert size(1_000_000, 300, density=0.005) == 5_000  # memory
     assert size(400_000, 2, query=100) == 0  # short queries
-    assert size(400_000, 2, query=20_000) == 20_000
+    assert size(400_000, 40, query=20_000) == 8_000

@@ -244,7 +244,7 @@ class Costs:
         if self.stores_little:
             of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
             unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
-            return (1 - unused) * of_all
+            return (1 - unused) * of_all + self._of_levels
         # Hardly a pair is amid a narrow smoothing.
         pairs = (HESSIAN_TWO + HESSIAN_TWO_VALUES * self.d) * self.n_twos * (not kinks)
         return self._dense_blocks + self._walk + pairs
@@ -252,11 +252,14 @@ class Costs:
     @property
     def _walk(self) -> float:
         """What long queries cost beyond their dense blocks."""
+        return self.n_walked * (WALK_ROW + WALK * self.d) + self._of_levels
+
+    @property
+    def _of_levels(self) -> float:
+        """What their levels cost, each time that these are doubled."""
         is_near = self.n_levels * self.d <= MANY
         row, value = (LEVELS_ROW, LEVELS) if is_near else (MANY_LEVELS_ROW, MANY_LEVELS)
-        doublings = np.log2(max(self.n_levels, 1.0))
-        of_a_row = WALK_ROW + row * doublings + (WALK + value * doublings) * self.d
-        return float(self.n_walked * of_a_row)
+        return float(self.n_walked * np.log2(max(self.n_levels, 1.0)) * (row + value * self.d))
 
     @property
     def _dense_blocks(self) -> float:

@@ -36,8 +36,9 @@ Vector = NDArray[np.float64]
 LONG_QUERY = 1 << 13  # rows
 LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE = 5_000, 50, 16
 ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
-LARGEST_SHARE = 0.2  # of rows and stored values
+LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.5, 0.4  # what a step on a sample costs at most, and on a larger one
+PRODUCTS, DEARER = 2, 1.3  # of a corrected step; than which one by the exact Hessian has to be so
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
 
 
@@ -63,8 +64,9 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
     So many for each feature make a Hessian that conjugate gradients need but a few products with
     that of all rows to correct; more make a better start, where they cost little. A sample has to
     be a small part of the rows, those of short queries included, and of the stored values, since it
-    is dense; and a Newton step on it has to cost no more than few products with the Hessian of all.
-    Of given pairs, a few rows would hardly have any.
+    is dense, unless these are few numbers; a Newton step on it has to cost no more than few
+    products with the Hessian of all, and with such products, less than one by the exact Hessian. Of
+    given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
@@ -79,9 +81,12 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
     ):
         size = max(LEAST_ROWS, n_rows, of_many)
         n_copied = size + n - n_long
-        is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= LARGEST_SHARE * X.n_stored
+        most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
+        is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
         step = costs.of_rows(n_copied).newton(1, kinks=False)
-        if is_small and step <= most * costs.product:
+        corrected = step + PRODUCTS * costs.product + costs.evaluation
+        pays = DEARER * corrected <= costs.newton(1, kinks=False)
+        if is_small and pays and step <= most * costs.product:
             return size
     return 0
 
