@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
+from ranksvm.linear import objective as of_objective
 from ranksvm.linear import samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -218,8 +219,11 @@ def test_a_sample_that_misleads_does_no_harm(loss, exponent, small):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, small, monkeypatch):
-    monkeypatch.setattr(steps_by_samples, "MOST_PRODUCTS", 1)
+@pytest.mark.parametrize(
+    "limit", [(steps_by_samples, "MOST_PRODUCTS", 1), (of_objective, "LARGE", 0)]
+)
+def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small, monkeypatch):
+    monkeypatch.setattr(*limit)
     X, y = noisy(600, 4, exponent=9)  # few rows decide
     model = RankSVM(loss=loss, tol=1e-6, C=100.0).fit(X, y)
     exact = RankSVM(loss=loss, tol=1e-6, C=100.0, solver="newton").fit(X, y)
@@ -237,6 +241,13 @@ def test_bad_scales_and_duplicate_rows(loss, small):
     assert "samples" in solvers_of(model)
     assert model.status_ == "converged"
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-3)
+
+
+def test_samples_are_drawn_on_the_host_alone(place, small):
+    X, y = noisy(400, 3)
+    model = place.ranker().fit(X, y)
+    assert model.status_ == "converged"
+    assert ("samples" in solvers_of(model)) == (place.device is None)
 
 
 def test_a_sample_without_pairs(small):

@@ -85,7 +85,7 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
         is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
         step = costs.of_rows(n_copied).newton(1, kinks=False)
         corrected = step + PRODUCTS * costs.product + costs.evaluation
-        pays = DEARER * corrected <= costs.newton(1, kinks=False)
+        pays = costs.is_large or DEARER * corrected <= costs.newton(1, kinks=False)
         if is_small and pays and step <= most * costs.product:
             return size
     return 0
@@ -94,7 +94,7 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
 def draw_sample(
     X: Matrix, pairs: Pairs, n_rows: int, activity: Vector | None = None
 ) -> Sample | None:
-    """Draw about so many rows of long queries; None of none, or where they cannot be copied.
+    """Draw about so many rows of long queries; None of none, or where they are not on the host.
 
     Half of them are drawn alike, and half by how much of the curvature of the loss is theirs, since
     few rows have it where a few are better than all others, and near the optimum, where most pairs
@@ -110,9 +110,8 @@ def draw_sample(
         The diagonal of the Hessian of the loss by the scores; by default the number of pairs of a
         row, which is that of the squared hinge at zero, weights aside.
     """
-    if n_rows == 0:
+    if n_rows == 0 or not isinstance(pairs, CorePairs):
         return None
-    assert isinstance(pairs, CorePairs)
     everything = pairs.preferences
     activity = pairs_of_rows(pairs) if activity is None else activity
     places, indptr, chance = sampled_places(everything.groups, n_rows, activity)
