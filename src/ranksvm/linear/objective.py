@@ -206,9 +206,9 @@ class LinearObjective(Terms):
         """The same objective on the sample, if there is one."""
         if self.sample is None:
             return None
-        loss = replace(self.loss, pairs=self.sample.pairs)
-        X = self.sample.X
-        return replace(self, X=X, loss=loss, sample=None, known=None, last_hessian=None)
+        X, pairs, n_threads = *self.sample[:2], self.sample.threads(self.n_threads)
+        fresh = replace(self, sample=None, known=None, last_hessian=None)
+        return replace(fresh, X=X, loss=replace(self.loss, pairs=pairs), n_threads=n_threads)
 
 
 @record

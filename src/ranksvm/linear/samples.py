@@ -39,6 +39,7 @@ ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.5, 0.4  # what a step on a sample costs at most, and on a larger one
 PRODUCTS, DEARER = 2, 1.3  # of a corrected step; than which one by the exact Hessian has to be so
+WORK_OF_THREADS, FEATURES_OF_ROW = 1 << 24, 16  # multiplications; what a row costs for each feature
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
 
 
@@ -56,6 +57,11 @@ class Sample(NamedTuple):
     X: Matrix
     pairs: Pairs
     n_rows: int
+
+    def threads(self, n_threads: int) -> int:
+        """Return how many of so many threads are worth starting for a Hessian."""
+        n, d = self.X.shape
+        return n_threads if n * d * (d + FEATURES_OF_ROW) >= WORK_OF_THREADS else 1
 
 
 def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
