@@ -8,7 +8,7 @@ of the sample is (:eq:`sample`)::
 
 whose expectation is P, and whose Hessian is that of P but for a relative error of about the square
 root of the number of features by that of rows. Its minimum is a start, and its Hessian makes the
-steps from there: see `ranksvm.solvers.samples`. No certificate comes from a sample.
+steps from there: see `ranksvm.solvers.samples_first`. No certificate comes from a sample.
 
 Each row of a long query is drawn by chance, by a seed that is always the same; the likelier, the
 more of its pairs curve the loss. Short queries are in the sample as they are.
