@@ -202,24 +202,25 @@ def _planes_worth(costs: Costs, cost: float) -> float:
 def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bool) -> SolverChoice:
     """Choose a solver for a penalty with kinks or bounds: by an explicit Hessian, or by products.
 
-    The first where a sample serves, or where its steps cost less than the products that are
-    typical; but in the space of the rows where these are few and dense.
+    The first where its steps cost less than the products that are typical; but in the space of the
+    rows where these are few and dense. A sample goes before either where it serves.
     """
     from .composed_solvers import PROXIMAL_SOLVERS  # likewise
 
     name, kinks = parameters.solver, parameters.loss == "hinge"
+    samples = False
     if name == "auto":
         products = PROXIMAL_PRODUCTS * _digits(parameters) * costs.product * (2 if kinks else 1)
         explicit = costs.newton(_steps(costs, parameters), kinks)
-        is_small = X.shape[1] <= MOST_FEATURES and (has_sample or explicit <= products)
+        is_small = X.shape[1] <= MOST_FEATURES and explicit <= products
         few_rows = RowSpace.suits_columns(X)
+        samples = has_sample and not few_rows
         name = "row_space" if few_rows else "newton" if is_small else "trust_region"
     if name not in PROXIMAL_SOLVERS:
         raise InputError(
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
             f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
         )
-    samples = has_sample and name == "newton" and parameters.solver == "auto"
     return SolverChoice(name, kinks, samples=samples, is_proximal=True)
 
 
