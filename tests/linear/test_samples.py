@@ -243,6 +243,14 @@ def test_bad_scales_and_duplicate_rows(loss, small):
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-3)
 
 
+def test_activity_beyond_floating_point_draws_nothing(monkeypatch):
+    monkeypatch.setattr(samples, "LONG_QUERY", 64)
+    X, y = noisy(300, 3)
+    matrix, pairs = DesignMatrix.from_array(X), CorePairs(Preferences.from_labels(y))
+    with np.errstate(all="ignore"):
+        assert draw_sample(matrix, pairs, 100, np.full(300, np.inf)) is None
+
+
 def test_samples_are_drawn_on_the_host_alone(place, small):
     X, y = noisy(400, 3)
     model = place.ranker().fit(X, y)

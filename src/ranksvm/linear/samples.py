@@ -100,7 +100,7 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
 def draw_sample(
     X: Matrix, pairs: Pairs, n_rows: int, activity: Vector | None = None
 ) -> Sample | None:
-    """Draw about so many rows of long queries; None of none, or where they are not on the host.
+    """Draw about so many rows of long queries; None if none are, or where they are not on the host.
 
     Half of them are drawn alike, and half by how much of the curvature of the loss is theirs, since
     few rows have it where a few are better than all others, and near the optimum, where most pairs
@@ -121,6 +121,8 @@ def draw_sample(
     everything = pairs.preferences
     activity = pairs_of_rows(pairs) if activity is None else activity
     places, indptr, chance = sampled_places(everything.groups, n_rows, activity)
+    if len(places) == 0:  # as where activity is beyond floating point
+        return None
     order = everything.groups.order
     rows = places if order is None else order[places].astype(np.int64)
     some = X.copied(rows)
