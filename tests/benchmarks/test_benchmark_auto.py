@@ -90,7 +90,8 @@ def test_cases_are_written_with_their_verdicts(tmp_path, capsys, monkeypatch):
 def test_what_begins_too_late_is_skipped(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["auto", "--only", "few-rows", "--max-seconds", "-1"])
     assert list(auto.all_cases(auto.parse_arguments())) == []
-    assert capsys.readouterr().out.count("the time is over") == 3
+    few_rows = sum(name.startswith("few-rows") for name in auto.GENERATED)
+    assert capsys.readouterr().out.count("the time is over") == few_rows > 1
 
 
 def test_short_queries_are_sparse_and_graded():

@@ -40,7 +40,8 @@ def test_the_thread_goes_no_further_than_it_should(touched):
         assert len(touched) <= -(-indptr[len(given)] // 2) + 3
     assert given == runs(5, 1)
     pieces = [[X[first : first + 2].tolist()] for first in range(0, 13, 2)]
-    assert touched == pieces[: len(touched)]
+    order = [pieces.index(piece) for piece in touched]
+    assert order == sorted(set(order))  # the end may cancel some of the last ones
 
 
 def test_all_is_read_that_comes_before_the_last_block(touched):
