@@ -1,5 +1,6 @@
 """Training in the space of the rows: the dot products, the steps, the certificate at X itself."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,17 +10,21 @@ from scipy import sparse
 import reference
 from ranksvm import RankSVM, ranksvm_grid
 from ranksvm.linear import feature_space
+from ranksvm.linear import interior_point as interior_points
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.feature_space import FeatureSpace
+from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
+from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.explicit import ExplicitPairs, ListedSquaredHinge
 from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
+from ranksvm.solvers import Progress
 
 STORAGES = {
     "dense": np.ascontiguousarray,
@@ -347,8 +352,9 @@ def few_pairs(n=90, d=40, of_a_query=3, seed=0):
 
 @every_storage
 @pytest.mark.parametrize("in_order", [True, False])
-def test_more_rows_than_features_have_equations_of_these(storage, in_order):
-    X, y, qid = few_pairs(of_a_query=9)
+@pytest.mark.parametrize("of_a_query", [9, 45])  # blocks with hardly any pairs, and full ones
+def test_more_rows_than_features_have_equations_of_these(storage, in_order, of_a_query):
+    X, y, qid = few_pairs(of_a_query=of_a_query)
     qid = np.sort(qid) if in_order else qid
     preferences = Preferences.from_labels(y, qid)
     assert (preferences.groups.order is None) == in_order
@@ -365,6 +371,9 @@ def test_more_rows_than_features_have_equations_of_these(storage, in_order):
     np.testing.assert_allclose(
         space.equations(weights), expected, atol=1e-12 * np.abs(expected).max()
     )
+    scale = np.sqrt(np.diag(expected))[:-1]  # the last column is constant
+    in_single = space.equations(weights, np.float32)[:-1, :-1] / np.outer(scale, scale)
+    np.testing.assert_allclose(in_single, expected[:-1, :-1] / np.outer(scale, scale), atol=1e-5)
     balance = pairs.balance(weights)
     np.testing.assert_allclose(space.coordinates(balance), D.T @ weights, rtol=1e-8, atol=1e-8)
     w = np.random.default_rng(1).normal(size=X.shape[1])
@@ -385,6 +394,32 @@ def test_interior_points_of_more_rows_than_a_matrix_has():
         RankSVM(solver="row_space").fit(X, y, qid)
     with pytest.raises(ValueError, match="at most 8,192 rows"):  # pairs are too many
         RankSVM(loss="hinge", solver="row_space").fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_equations_in_single_precision_give_way_where_they_do_not_serve(loss, monkeypatch):
+    X, y, qid = few_pairs(of_a_query=9)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y, qid), Parameters(1e3, loss)
+    ).objective
+    problem = replace(problem, rows=RowSpace.of(problem.X))
+    w0, kinds = np.zeros(problem.size), []
+    equations = FeatureSpace.equations
+
+    def noted(self, weights, dtype=np.float64):
+        kinds.append(dtype)
+        return equations(self, weights, dtype)
+
+    monkeypatch.setattr(FeatureSpace, "equations", noted)
+    here = interior_point(problem, w0, Progress(tol=1e-4))
+    assert set(kinds) == {np.float32}
+    monkeypatch.setattr(interior_points, "SOLVED", 0.0)
+    kinds.clear()
+    there = interior_point(problem, w0, Progress(tol=1e-9))
+    assert kinds[0] is np.float32
+    assert set(kinds[1:]) == {np.float64}
+    assert str(here.status) == str(there.status) == "converged"
+    assert here.value * (1 - here.dual_gap) <= there.value <= here.value * (1 + 1e-9)
 
 
 @every_storage

@@ -39,7 +39,9 @@ GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row 
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.02  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
-PAIR, PARTNER, LISTED = 45.0, 0.3, 80.0  # of an interior-point step; of each two rows, times d
+# Of an interior-point step; of each two rows, times d; of n d^2, as in single precision.
+PAIR, PARTNER, LISTED, EQUATIONS = 45.0, 0.3, 80.0, 0.03
+ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that are not, too
 STORED, PARTNER_STORED = 0.4, 5.0  # times d, of a stored value; and of each two rows
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
@@ -204,10 +206,14 @@ class Costs:
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
             return self._gram + n_steps * step
-        products, partner = HESSIAN_DOUBLE * self.n * self.d**2, PARTNER * self.d
+        twos = 2 * self.n_pairs + self.n
         if self.stores_little:
-            products, partner = STORED * self.n_stored * self.d, PARTNER_STORED * self._of_a_row
-        return n_steps * (step + products + (partner + LISTED) * (2 * self.n_pairs + self.n))
+            products = STORED * self.n_stored * self.d + PARTNER_STORED * self._of_a_row * twos
+        else:
+            full = max(self.squares, ROWS_OF_BLOCK * self.n)
+            partners = min(PARTNER * twos, EQUATIONS * full) * self.d
+            products = EQUATIONS * self.n * self.d**2 + partners
+        return n_steps * (step + products + LISTED * twos)
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""

@@ -27,6 +27,7 @@ Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 LEAST_ROWS = 256  # of a block
+FULL = 0.2  # of a Laplacian: what is stored, from which on products with all of it cost less
 ADDITIONS = 1 << 30  # of what is stored, after which an interruption is heard
 
 
@@ -75,18 +76,25 @@ class FeatureSpace:
         """Return ``X'D'b``, for ``D'b`` of shape (n_samples,)."""
         return self.rows.X.t_dot(balance - balance.mean(), self.rows.n_threads)
 
-    def equations(self, weights: Vector) -> Floats:
-        """Return ``X'D' diag(weights) D X``, added up by blocks of whole queries."""
+    def equations(self, weights: Vector, dtype: type[np.floating] = np.float64) -> Floats:
+        """Return ``X'D' diag(weights) D X``, added up by blocks of whole queries.
+
+        Those of dense rows are in this precision; in single, of columns whose scale is one.
+        """
         X, n_threads = self.rows.X, self.rows.n_threads
         n, d = X.shape
         laplacian, Z = self._by_place.sparse_laplacian(weights), self.stored
-        shift, _ = X.standardization(n_threads)
+        shift, scale = X.standardization(n_threads)
+        if Z is not None or dtype is np.float64:
+            scale = np.ones(d)
 
         def product_of(queries: tuple[int, int]) -> Floats:
             first, last = (int(place) for place in self.groups.indptr[list(queries)])
             L = laplacian[first:last, first:last]
             if Z is None:
-                rows = X.gather((first, last, self._order), (0, d), shift, np.ones(d), np.float64)
+                rows = X.gather((first, last, self._order), (0, d), shift, scale, dtype)
+                is_full = L.nnz > FULL * L.shape[0] ** 2
+                L = (L.toarray() if is_full else L).astype(dtype)
                 return np.asarray(rows.T @ (L @ rows), dtype=np.float64)
             places = np.arange(first, last) if self._order is None else self._order[first:last]
             chosen = places if Z.rows is None else Z.rows[places]
@@ -100,6 +108,8 @@ class FeatureSpace:
         with in_order(n_threads if Z is None else 1) as ordered:
             for part in ordered(product_of, blocks):
                 total += part
+        total /= scale
+        total /= scale[:, np.newaxis]
         return total
 
     @cached_property

@@ -66,6 +66,8 @@ Floats = NDArray[np.float64]
 
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
+FALL = 0.05  # of the mean product: what a step aims for at most
+SOLVED = 0.1  # of equations: what single precision may leave
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
 MUCH = 4000  # of the equations, in operations for each pair
 APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
@@ -108,11 +110,12 @@ def interior_point(
         n_steps += 1
         step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
         if direction is None or not step > LEAST_STEP:
-            if not (problem.by_factor or problem.owns_weights):  # the inverse may be rounding
-                problem = replace(problem, by_factor=True)
-                continue
-            status = Status.STALLED
-            break
+            more_exact = problem.more_exact()
+            if more_exact is None:
+                status = Status.STALLED
+                break
+            problem = more_exact
+            continue
         point = point.moved(direction, step)
         current = problem.evaluate(point.slopes, point.weights)
         progress.n_products += 1
@@ -126,7 +129,7 @@ class _Problem:
     """The dual of an objective; maybe by a factor of the dot products in place of their inverse.
 
     What pairs weigh, times c, bounds the slopes of the hinge, and tells the curvature of the
-    squared one.
+    squared one. The equations of features are in single precision as long as that serves.
     """
 
     objective: LinearObjective
@@ -134,6 +137,7 @@ class _Problem:
     weight: Vector
     rows: RowSpace
     by_factor: bool = False
+    dtype: type[np.floating] = np.float32
 
     @classmethod
     def of(cls, objective: LinearObjective) -> _Problem:
@@ -170,6 +174,18 @@ class _Problem:
         if not isinstance(pairs, CorePairs):  # which may lead anywhere
             groups = QueryGroups(np.array([0, groups.n_samples]))
         return FeatureSpace(self.rows, self.pairs, groups)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether equations are in single precision: of features, of dense rows."""
+        return self.dtype is np.float32 and self.owns_weights and self.features.stored is None
+
+    def more_exact(self) -> _Problem | None:
+        """Return the problem with equations that leave less to rounding; None if there are none."""
+        if self.is_single:
+            return replace(self, dtype=np.float64)
+        is_last = self.owns_weights or self.by_factor
+        return None if is_last else replace(self, by_factor=True)
 
     @property
     def is_hard_to_factorise(self) -> bool:
@@ -248,8 +264,10 @@ class _Problem:
 def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
-    Then, by the same factor, as long as that makes room: products that would be left far too small,
-    or far too large, a little further on are brought nearer to the others (Gondzio 1996).
+    Where that is not far, a modest aim would leave steps that are hardly longer: it is a twentieth
+    at most, unless weights meet kinks or bounds on the way. Then, by the same factor, as long as
+    that makes room: products that would be left far too small, or far too large, a little further
+    on are brought nearer to the others (Gondzio 1996).
     """
     mean = point.complementarity
     system = _System.of(problem, point, current) if mean > 0 else None
@@ -257,8 +275,11 @@ def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Di
         return None
     products = point.products
     towards = system.solve([-product for product in products])
+    if problem.is_single and not system.is_solved_by(towards):
+        return None
     reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
-    aim = mean * (reached / mean) ** 3
+    most = FALL if problem.objective.penalty.is_smooth else 1.0
+    aim = mean * min((reached / mean) ** 3, most)
     changes = [
         aim - product - bound.sign * towards.slopes * move
         for product, bound, move in zip(products, point.bounds, towards.multipliers, strict=True)
@@ -311,7 +332,7 @@ class _System:
             matrix += space.inverse
         else:
             if isinstance(space, FeatureSpace):
-                matrix = space.equations(weights)
+                matrix = space.equations(weights, problem.dtype)
             else:
                 laplacian = pairs.sparse_laplacian(weights)
                 matrix = space.in_coordinates(laplacian, problem.rows.n_threads)
@@ -338,3 +359,12 @@ class _System:
             for bound, change in zip(point.bounds, changes, strict=True)
         ]
         return Direction(along, multipliers, None if point.weights is None else solved)
+
+    def is_solved_by(self, step: Direction) -> bool:
+        """Say whether a step of weights of their own leaves but a part, by its energy."""
+        assert step.weights is not None
+        balance = self.pairs.balance(step.slopes)
+        left = self.space.coordinates(balance) + self.behind - step.weights
+        ahead = self.pairs.differences(self.space.scores(step.weights))
+        energy = step.weights @ step.weights + self.weights @ ahead**2
+        return bool(left @ self.factor.solve(left) <= SOLVED**2 * energy)
