@@ -154,7 +154,7 @@ def test_newton_steps_that_end_soon_do_not():
     ("n", "d", "length", "name", "first", "worth"),
     [
         (400, 600, 20, "row_space", True, True),  # few pairs
-        (1800, 600, 20, "newton", False, True),
+        (1800, 600, 20, "newton", True, True),
         (1800, 600, 1800, "newton", False, False),  # so many that each step costs as much as fifty
         (20_000, 40, 20, "newton", False, False),
     ],

@@ -18,7 +18,7 @@ from .row_space import DENSE, RowSpace
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-UNSURE = 2.0  # times what Newton steps cost for the hinge, beside interior points
+UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
 FEW_IN_ROWS, FEW_PLANES = 160, 50
@@ -54,9 +54,10 @@ def choose_solver(
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,
     - where pairs of the squared hinge are so few that interior points cost less, these in their
-      place; and where they cost no more than 50 steps, after these, which take many where rows can
-      nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`); neither these nor
-      planes where Newton steps, which end exactly, cost next to nothing,
+      place, or up to twice as much with fewer features than rows; and where they cost no more than
+      50 steps, after these, which take many where rows can nearly all be ranked
+      (`ranksvm.linear.composed_solvers.interior_last`); neither these nor planes where Newton
+      steps, which end exactly, cost next to nothing,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
@@ -117,9 +118,10 @@ def _of_squared_hinge(
     are_many = is_much and steps * more > MANY_STEPS
     by_pairs = _interior_points(X, preferences, costs) if are_many else np.inf
     n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
-    interior_first, cost = n_steps < steps, min(more * cost, by_pairs)
+    is_less, cost = n_steps < steps, min(more * cost, by_pairs)
+    in_rows = explicit.name == "row_space"
     n_products = explicit.in_products(costs, cost)
-    by_rows = explicit.name == "row_space" or interior_first
+    by_rows = in_rows or is_less
     few = (FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS) * costs.scarcity(False)
     is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
     by_planes = by_rows and is_much and is_cheap
@@ -130,7 +132,7 @@ def _of_squared_hinge(
         n_products=n_products,
         products_first=n_products > few,
         n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
-        interior_first=interior_first,
+        interior_first=is_less or (not in_rows and n_steps < UNSURE * steps),
     )
 
 

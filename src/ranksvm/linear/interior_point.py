@@ -17,13 +17,14 @@ or, where K = F F' has no inverse since rows repeat, or one that leads nowhere s
 features differ by far, to the coordinates of these, ``ds = F (I + F'D'WDF)^-1 F'D'W r``. So a step
 costs O(n^3) and O(n_pairs) operations.
 
-With fewer features than rows, weights are variables of their own, which need not be ``X'D'b`` until
-the end, and the equations are those of features (:eq:`interior-features`)::
+With fewer features than rows, equations are those of features (:eq:`interior-features`), and
+weights are variables of their own, which need not be ``X'D'b`` until the end::
 
     (I + Z'D'WDZ) dw = X'D'b - w + Z'D'W r.
 
 A step costs O(n d^2) and O(n_pairs d). Sums of large slopes that cancel then say nothing of the
-scores, so that b may begin amid its bounds, however weak regularisation is.
+scores, so that b may begin amid its bounds, however weak regularisation is. So it is for the hinge
+in few rows: weights are ``X'a``, and ``D'b - a`` is added to ``D'W r``.
 
 The squared hinge bounds slopes below alone, and its dual curves (:eq:`squared-hinge-dual`): ``b_p^2
 / (4 c v_p)`` is taken off each slope there, so that ``b / (2 c v)`` is in the place of h, and ``1 /
@@ -66,7 +67,7 @@ Floats = NDArray[np.float64]
 
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
-FALL = 0.05  # of the mean product: what a step aims for at most
+FALL = 0.1  # of the mean product: what a step aims for at most
 SOLVED = 0.1  # of equations: what single precision may leave
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
 MUCH = 4000  # of the equations, in operations for each pair
@@ -162,9 +163,14 @@ class _Problem:
         return self.objective.loss.margin + self.pairs.margin
 
     @property
-    def owns_weights(self) -> bool:
-        """Whether weights are variables of their own."""
+    def by_features(self) -> bool:
+        """Whether equations are of the features."""
         return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
+
+    @property
+    def owns_weights(self) -> bool:
+        """Whether weights are variables of their own, or what rows are multiplied with for them."""
+        return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
 
     @cached_property
     def features(self) -> FeatureSpace:
@@ -178,13 +184,13 @@ class _Problem:
     @property
     def is_single(self) -> bool:
         """Whether equations are in single precision: of features, of dense rows."""
-        return self.dtype is np.float32 and self.owns_weights and self.features.stored is None
+        return self.dtype is np.float32 and self.by_features and self.features.stored is None
 
     def more_exact(self) -> _Problem | None:
         """Return the problem with equations that leave less to rounding; None if there are none."""
         if self.is_single:
             return replace(self, dtype=np.float64)
-        is_last = self.owns_weights or self.by_factor
+        is_last = self.by_features or self.by_factor
         return None if is_last else replace(self, by_factor=True)
 
     @property
@@ -194,15 +200,16 @@ class _Problem:
         return n * min(n, d) ** 2 > MUCH * len(self.pairs.better)
 
     def start(self) -> tuple[Vector, Vector | None]:
-        """Return slopes amid their bounds, and weights of their own.
+        """Return slopes amid their bounds, and weights of their own, which are zero.
 
-        They are half of what pairs weigh. Where features are more than rows, the weights are those
-        of the slopes: for the hinge, a multiple halfway from the best one to that, as logarithms
-        go, but that at most: the best leaves some slopes far too small, to grow by many steps. The
-        squared one has the best.
+        The slopes are half of what pairs weigh. Where weights are those of the slopes, they are a
+        multiple of that: for the squared hinge the best one, which suits all pairs nearly, and for
+        the hinge halfway from there to a half, as logarithms go, but a half at most: the best
+        leaves some slopes far too small, to grow by many steps.
         """
         if self.owns_weights:
-            return 0.5 * self.weight, np.zeros(self.objective.size)
+            n, d = self.objective.X.shape
+            return 0.5 * self.weight, np.zeros(d if self.by_features else n)
         u = self._pull(self.pairs.balance(self.weight))
         square = float(u @ self.objective.penalty.maximizer(u))
         total = float((self.margin * self.weight).sum())
@@ -229,6 +236,17 @@ class _Problem:
         high = Bound(self.weight - slopes, -1.0, np.where(lacking > 0, large, small))
         return Point(slopes, [low, high], weights, 0.0)
 
+    def behind(self, point: Point, current: LinearEvaluation) -> Vector | float:
+        """Return how far weights of their own are behind those of the slopes."""
+        if self.by_features:
+            return -current.gradient
+        own = point.weights
+        return 0.0 if own is None else self.pairs.balance(self.within(point.slopes)) - own
+
+    def within(self, slopes: Vector) -> Vector:
+        """Return slopes that are within their bounds, since steps are rounded."""
+        return slopes if self.is_squared else np.minimum(slopes, self.weight)
+
     def lacking(self, scores: Vector) -> Vector:
         """Return what each pair lacks of the margin."""
         return self.margin - self.pairs.differences(scores)
@@ -236,7 +254,7 @@ class _Problem:
     def space(self, weights: Vector) -> DotProducts | FeatureSpace:
         """Return how scores move with the slopes, by the weights that are free to."""
         penalty = self.objective.penalty
-        if self.owns_weights:
+        if self.by_features:
             return self.features
         if penalty.is_smooth:
             return self.rows.factored_dots if self.by_factor else self.rows.dots
@@ -249,12 +267,11 @@ class _Problem:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
 
     def evaluate(self, slopes: Vector, weights: Vector | None) -> LinearEvaluation:
-        """Evaluate the objective at weights, or those of the slopes, which are its dual point."""
-        quadratic = 0.0
-        if self.is_squared:
-            quadratic = 0.25 * float((slopes**2 / self.weight).sum())
-        else:
-            slopes = np.minimum(slopes, self.weight)  # steps are rounded
+        """Evaluate the objective at weights of their own, or those of the slopes."""
+        if weights is not None and not self.by_features:
+            weights = self.objective.penalty.maximizer(self._pull(weights))
+        slopes = self.within(slopes)
+        quadratic = 0.25 * float((slopes**2 / self.weight).sum()) if self.is_squared else 0.0
         balance = self.pairs.balance(slopes)
         offset = float((self.margin * slopes).sum()) - quadratic
         rounding = self.pairs.rounding_of_balance(slopes)
@@ -264,8 +281,8 @@ class _Problem:
 def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Direction | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
-    Where that is not far, a modest aim would leave steps that are hardly longer: it is a twentieth
-    at most, unless weights meet kinks or bounds on the way. Then, by the same factor, as long as
+    Where that is not far, a modest aim would leave steps that are hardly longer: by features, it is
+    a tenth at most. Then, by the same factor, as long as
     that makes room: products that would be left far too small, or far too large, a little further
     on are brought nearer to the others (Gondzio 1996).
     """
@@ -278,7 +295,7 @@ def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Di
     if problem.is_single and not system.is_solved_by(towards):
         return None
     reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
-    most = FALL if problem.objective.penalty.is_smooth else 1.0
+    most = FALL if problem.by_features else 1.0
     aim = mean * min((reached / mean) ** 3, most)
     changes = [
         aim - product - bound.sign * towards.slopes * move
@@ -342,8 +359,7 @@ class _System:
         if factor is None:
             return None
         residual = point.residual(problem.lacking(current.scores))
-        behind = 0.0 if point.weights is None else -current.gradient
-        return cls(pairs, point, residual, weights, space, behind, factor)
+        return cls(pairs, point, residual, weights, space, problem.behind(point, current), factor)
 
     def solve(self, changes: list[Vector]) -> Direction:
         """Return the step that changes the products by these numbers, to first order."""
@@ -352,13 +368,20 @@ class _System:
         for bound, change in zip(point.bounds, changes, strict=True):
             right = right + bound.sign * change / bound.room
         balance = self.pairs.balance(self.weights * right)
-        solved = self.factor.solve(space.coordinates(balance) + self.behind)
+        by_features = isinstance(space, FeatureSpace)
+        if by_features:
+            solved = self.factor.solve(space.coordinates(balance) + self.behind)
+        else:
+            solved = self.factor.solve(space.coordinates(balance + self.behind))
         along = self.weights * (right - self.pairs.differences(space.scores(solved)))
         multipliers = [
             (change - bound.sign * bound.multiplier * along) / bound.room
             for bound, change in zip(point.bounds, changes, strict=True)
         ]
-        return Direction(along, multipliers, None if point.weights is None else solved)
+        if point.weights is None:
+            return Direction(along, multipliers, None)
+        own = solved if by_features else self.behind + self.pairs.balance(along)
+        return Direction(along, multipliers, own)
 
     def is_solved_by(self, step: Direction) -> bool:
         """Say whether a step of weights of their own leaves but a part, by its energy."""
