@@ -50,13 +50,12 @@ Out<double, 2> gram(const Held<CsrMatrix<Value, Index>>& held, const Offset& off
   return result;
 }
 
-template <class Value, class Index>
-Out<double, 2> laplacian_product(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
-                                 const In<double, 1>& scale,
-                                 const std::optional<In<std::int64_t, 1>>& rows,
-                                 const In<std::int64_t, 1>& start,
-                                 const In<std::int64_t, 1>& column, const In<double, 1>& value,
-                                 int n_threads) {
+template <class Sum, class Value, class Index>
+Out<Sum, 2> laplacian_product(const Held<CsrMatrix<Value, Index>>& held, const Offset& offset,
+                              const In<double, 1>& scale,
+                              const std::optional<In<std::int64_t, 1>>& rows,
+                              const In<std::int64_t, 1>& start, const In<std::int64_t, 1>& column,
+                              const In<double, 1>& value, int n_threads) {
   const auto& X = held.matrix;
   const auto* a = checked(offset, X);
   require_length(scale, X.n_columns);
@@ -71,7 +70,7 @@ Out<double, 2> laplacian_product(const Held<CsrMatrix<Value, Index>>& held, cons
   const auto is_row = [n](std::int64_t i) { return 0 <= i && i < n; };
   require(std::all_of(L.column, L.column + L.start[n], is_row), "no such row");
   const CsrRows<Value, Index> chosen(X, a, scale.data(), rows ? rows->data() : nullptr);
-  auto result = new_matrix<double>(X.n_columns, X.n_columns);
+  auto result = new_matrix<Sum>(X.n_columns, X.n_columns);
   const nb::gil_scoped_release release;
   multiply_laplacian(chosen, X.n_columns, L, result.data(), std::max(n_threads, 1));
   return result;
@@ -139,12 +138,17 @@ void bind_products_of_rows(nb::class_<Held<CsrMatrix<Value, Index>>>& cls) {
   cls.def("gram", &gram<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert().none(), "n_threads"_a = 1,
           "Z @ Z.T for Z = ((X - offset) * scale)[rows], symmetric to the last bit.");
-  cls.def(
-      "laplacian_product", &laplacian_product<Value, Index>, "offset"_a.noconvert().none(),
-      "scale"_a.noconvert(), "rows"_a.noconvert().none(), "indptr"_a.noconvert(),
-      "indices"_a.noconvert(), "data"_a.noconvert(), "n_threads"_a = 1,
+  const auto def_laplacian_product = [&cls](const char* name, auto product, const char* doc) {
+    cls.def(name, product, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
+            "rows"_a.noconvert().none(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
+            "data"_a.noconvert(), "n_threads"_a = 1, doc);
+  };
+  def_laplacian_product(
+      "laplacian_product64", &laplacian_product<double, Value, Index>,
       "Z.T @ L @ Z for Z = ((X - offset) * scale)[rows] and a symmetric CSR matrix L, symmetric "
       "to the last bit.");
+  def_laplacian_product("laplacian_product32", &laplacian_product<float, Value, Index>,
+                        "The same, added up in single precision.");
   cls.def("copy_of", &copy_of<Value, Index>, "offset"_a.noconvert().none(), "scale"_a.noconvert(),
           "rows"_a.noconvert(), "((X - offset) * scale)[rows], as the arrays of a CSR matrix.");
 }

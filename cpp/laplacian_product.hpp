@@ -24,8 +24,10 @@ struct SparseSquare {
   const double* value;
 };
 
-// result (n_columns x n_columns, row-major), symmetric to the last bit; what it holds is lost.
+// result (n_columns x n_columns, row-major), symmetric to the last bit; what it holds is lost. It
+// is added up in its own precision, float or double.
+template <class Sum>
 void multiply_laplacian(const SparseMatrix& Z, std::int64_t n_columns, const SparseSquare& L,
-                        double* result, int n_threads);
+                        Sum* result, int n_threads);
 
 }  // namespace ranksvm

@@ -456,6 +456,10 @@ def test_interior_points_by_what_sparse_rows_store(far, additions, monkeypatch):
     expected = D.T @ (weights[:, np.newaxis] * D)
     found = space.equations(weights)
     np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    scale = np.sqrt(np.diag(expected))
+    scale[scale == 0] = 1.0
+    in_single = space.equations(weights, np.float32) / np.outer(scale, scale)
+    np.testing.assert_allclose(in_single, expected / np.outer(scale, scale), atol=1e-5)
     on_three = FeatureSpace(RowSpace.of(matrix, 3), pairs, preferences.groups)
     assert np.array_equal(on_three.equations(weights), found)
     here = RankSVM(C=1e3, loss="hinge", solver="row_space", tol=1e-6)

@@ -121,7 +121,7 @@ def _of_squared_hinge(
     is_less, cost = n_steps < steps, min(more * cost, by_pairs)
     in_rows = explicit.name == "row_space"
     n_products = explicit.in_products(costs, cost)
-    by_rows = in_rows or is_less
+    by_rows = in_rows or (is_less and not costs.stores_little)
     few = (FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS) * costs.scarcity(False)
     is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
     by_planes = by_rows and is_much and is_cheap
@@ -260,7 +260,8 @@ def _explicit(
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
     # Where interior points could do, Newton steps are often short, and form Hessians in vain.
-    doubled = options | {"newton": UNSURE * options.get("newton", np.inf)} if kinks else options
+    unsure = min(UNSURE, costs.scarcity(kinks)) if kinks else 1.0
+    doubled = options | {"newton": unsure * options.get("newton", np.inf)}
     name = min(doubled, key=doubled.__getitem__)
     in_list = kinks and name == "row_space" and not in_blocks
     return _Explicit(name, options[name], in_list)

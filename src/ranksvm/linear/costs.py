@@ -42,7 +42,7 @@ GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored value
 # Of an interior-point step; of each two rows, times d; of n d^2, as in single precision.
 PAIR, PARTNER, LISTED, EQUATIONS = 45.0, 0.3, 80.0, 0.03
 ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that are not, too
-STORED, PARTNER_STORED = 0.4, 5.0  # times d, of a stored value; and of each two rows
+STORED, PARTNER_STORED = 0.08, 1.5  # times d, of a stored value; and of each two rows
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has

@@ -79,27 +79,33 @@ class FeatureSpace:
     def equations(self, weights: Vector, dtype: type[np.floating] = np.float64) -> Floats:
         """Return ``X'D' diag(weights) D X``, added up by blocks of whole queries.
 
-        Those of dense rows are in this precision; in single, of columns whose scale is one.
+        Each block is in this precision; in single, of columns whose scale is one.
         """
         X, n_threads = self.rows.X, self.rows.n_threads
         n, d = X.shape
         laplacian, Z = self._by_place.sparse_laplacian(weights), self.stored
         shift, scale = X.standardization(n_threads)
-        if Z is not None or dtype is np.float64:
+        is_single = dtype is np.float32
+        if not is_single:
             scale = np.ones(d)
+        if Z is not None:
+            Z = Z.scaled(scale)
 
-        def product_of(queries: tuple[int, int]) -> Floats:
+        def product_of(queries: tuple[int, int]) -> NDArray[np.floating]:
             first, last = (int(place) for place in self.groups.indptr[list(queries)])
             L = laplacian[first:last, first:last]
             if Z is None:
                 rows = X.gather((first, last, self._order), (0, d), shift, scale, dtype)
                 is_full = L.nnz > FULL * L.shape[0] ** 2
                 L = (L.toarray() if is_full else L).astype(dtype)
-                return np.asarray(rows.T @ (L @ rows), dtype=np.float64)
+                part: NDArray[np.floating] = rows.T @ (L @ rows)
+                return part
             places = np.arange(first, last) if self._order is None else self._order[first:last]
             chosen = places if Z.rows is None else Z.rows[places]
             arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
-            return Z.core.laplacian_product(Z.offset, Z.scale, chosen, *arrays, n_threads)
+            core = Z.core
+            product = core.laplacian_product32 if is_single else core.laplacian_product64
+            return product(Z.offset, Z.scale, chosen, *arrays, n_threads)
 
         n_rows = BLOCK_BYTES // (8 * d) if Z is None else ADDITIONS * n // (1 + X.n_stored * d)
         blocks, too_long = blocks_of_queries(self.groups, max(n_rows, LEAST_ROWS))

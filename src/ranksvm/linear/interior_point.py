@@ -183,8 +183,8 @@ class _Problem:
 
     @property
     def is_single(self) -> bool:
-        """Whether equations are in single precision: of features, of dense rows."""
-        return self.dtype is np.float32 and self.by_features and self.features.stored is None
+        """Whether equations are in single precision, which those of features may be."""
+        return self.dtype is np.float32 and self.by_features
 
     def more_exact(self) -> _Problem | None:
         """Return the problem with equations that leave less to rounding; None if there are none."""
