@@ -484,3 +484,18 @@ def test_auto_takes_interior_points_where_pairs_are_few(of_a_query, name):
     preferences = Preferences.from_labels(np.zeros(3000), np.arange(3000) // of_a_query)
     assert choose_solver(X, preferences, Parameters(loss="hinge")).name == name
     assert choose_solver(X, preferences, Parameters()).name == "newton"
+
+
+@every_loss
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("of_a_query", [9, 45])
+@pytest.mark.filterwarnings("ignore::ranksvm.ConvergenceWarning")
+def test_numbers_beyond_single_precision_are_no_hindrance(loss, storage, of_a_query):
+    X, y, qid = few_pairs(of_a_query=of_a_query)
+    for scale in (1e-150, 1e-40, 1.0, 1e40, 1e150):
+        for C in (1e-40, 1e45):
+            for solver in ("auto", "row_space"):
+                model = RankSVM(C, loss=loss, solver=solver, max_iter=300)
+                model.fit(storage(X * scale), y, qid)
+                assert 0 <= model.dual_gap_ <= 1
+                assert np.isfinite(model.objective_)

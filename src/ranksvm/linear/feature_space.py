@@ -97,8 +97,9 @@ class FeatureSpace:
             if Z is None:
                 rows = X.gather((first, last, self._order), (0, d), shift, scale, dtype)
                 is_full = L.nnz > FULL * L.shape[0] ** 2
-                L = (L.toarray() if is_full else L).astype(dtype)
-                part: NDArray[np.floating] = rows.T @ (L @ rows)
+                with np.errstate(over="ignore", invalid="ignore"):  # where double has to do
+                    L = (L.toarray() if is_full else L).astype(dtype)
+                    part: NDArray[np.floating] = rows.T @ (L @ rows)
                 return part
             places = np.arange(first, last) if self._order is None else self._order[first:last]
             chosen = places if Z.rows is None else Z.rows[places]

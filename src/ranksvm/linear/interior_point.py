@@ -282,9 +282,9 @@ def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Di
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
     Where that is not far, a modest aim would leave steps that are hardly longer: by features, it is
-    a tenth at most. Then, by the same factor, as long as
-    that makes room: products that would be left far too small, or far too large, a little further
-    on are brought nearer to the others (Gondzio 1996).
+    a tenth at most. Then, by the same factor, as long as that makes room: products that would be
+    left far too small, or far too large, a little further on are brought nearer to the others
+    (Gondzio 1996).
     """
     mean = point.complementarity
     system = _System.of(problem, point, current) if mean > 0 else None

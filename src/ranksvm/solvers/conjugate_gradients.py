@@ -136,7 +136,7 @@ def conjugate_gradients(
         way.turn(direction, image)
         product = current.hessian_product(direction, image)
         curvature = float(direction @ product)
-        if not curvature > 0:  # beyond floating point
+        if not (curvature > 0 and energy > 0):  # beyond floating point
             break
         way.go(energy / curvature, product)
         left = way.residual if is_smoothed else way.blended
