@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import reference
+from ranksvm import RankSVM
 from ranksvm.linear import composed_solvers
 from ranksvm.linear import interior_blocks as blocks
 from ranksvm.linear.block_equations import BlockEquations, QueryLaplacian
@@ -125,6 +126,23 @@ def test_a_start_at_the_optimum_is_the_end():
     again = minimized(X, preferences, w0=first.weights, tol=1e-3)
     assert again.value <= first.value * (1 + 1e-3)
     assert again.dual_gap <= 1e-3
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_they_begin_amid_the_bounds_where_few_steps_lead_nowhere(seed):
+    rng = np.random.default_rng(seed)
+    X = sparse.random(200, 2000, 0.05, format="csr", random_state=seed)
+    X.data[:] = rng.exponential(size=X.nnz)
+    utility = X @ rng.normal(size=2000)
+    utility += 2 * utility.std() * rng.normal(size=200)
+    preferences = Preferences.from_labels(utility, None)
+    result = minimized(X, preferences, C=1e3, tol=1e-4)
+    assert result.status is Status.CONVERGED
+    steps = [line.step for line in result.history[1:]]
+    assert sum(steps[:10]) < 1.0
+    assert len(steps) < 60
+    other = RankSVM(1e3, loss="hinge", solver="row_space", tol=1e-6).fit(X, utility)
+    assert result.value * (1 - result.dual_gap) <= other.objective_ <= result.value * (1 + 1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

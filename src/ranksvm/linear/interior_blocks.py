@@ -11,7 +11,9 @@ is that rows are too many for the inverse of their dot products, and pairs for o
   step.
 
 It begins with slopes that are the same share of their bounds, by the best multiple of these as a
-dual point (:eq:`best-multiple`), and with products that are all alike.
+dual point (:eq:`best-multiple`), and with products that are all alike. Where many slopes end at
+their bounds, that may be far too small a share, so that steps lead nowhere. It begins anew then,
+amid the bounds and with scores of zero, as interior points of listed pairs do.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from ..records import record
 from ..solvers.result import Progress, SolverResult, Status
 from ..threads import InOrder, in_order
 from .block_equations import BlockEquations, QueryLaplacian
-from .interior_point import LEAST_STEP, TO_BOUND
+from .interior_point import APART, LEAST_STEP, TO_BOUND
 from .objective import LinearObjective
 from .slopes import at_slopes
 
@@ -39,6 +41,7 @@ Vector = NDArray[np.float64]
 
 # Of its bound, a slope at the first point, in shares that are best for all; but no more than this.
 BEST, MOST = 3.0, 0.5
+FEW = 10  # steps, that are to be as long as one that ends at its aim, together
 LONG = 0.5  # a step that tells whether its equations were solved well enough
 ENOUGH = 0.4  # of a gap, in the sum of products: equations get harder as that gets less
 # Of the equations of a step; and how much tighter they are once a third of the gap comes from
@@ -72,6 +75,7 @@ def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) 
         if status is None:
             progress.n_evaluations += bool(w0.any())
             status = progress.record(problem.current, 0.0)
+        way = []
         while status is None:
             step = problem.step(progress.target)
             if not step > LEAST_STEP:
@@ -80,6 +84,9 @@ def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) 
             progress.n_products += 1
             progress.n_evaluations += 1
             status = progress.record(problem.current, step)
+            way.append(step)
+            if len(way) == FEW and sum(way) < 1.0:
+                problem.begin_amid_bounds()
     return progress.result(status)
 
 
@@ -173,14 +180,21 @@ class _Problem:
         self._objective, self._ordered = objective, ordered
         squares = objective.X.column_squares(objective.n_threads)
         self._length = float(squares.sum()) / objective.X.shape[0]
-        self._accuracy = ACCURACY
-        self._begin(pairs)
+        self._pairs = pairs
+        self._begin()
+        self._scores = self.current.scores
 
-    def _begin(self, pairs: tuple[LevelBlocks, ...]) -> None:
-        """Let slopes be a share of their bounds, and scores those of their weights.
+    def begin_amid_bounds(self) -> None:
+        """Begin anew, with slopes of half their bounds, and scores of zero."""
+        self._begin(MOST, APART)
+        self._scores = np.zeros_like(self._scores)
+
+    def _begin(self, share: float | None = None, apart: float = 1.0) -> None:
+        """Let slopes be a share of their bounds, and products so many times what these tell of.
 
         The best share for all pairs leaves too little to those whose slopes are to grow.
         """
+        self._accuracy, pairs = ACCURACY, self._pairs
         objective, n = self._objective, self._objective.X.shape[0]
         c, margin = objective.c, objective.loss.margin
         balance, degree = np.zeros((2, n))
@@ -192,13 +206,13 @@ class _Problem:
         bounds = c * objective.loss.pairs.n_pairs
         pulled = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
         square = float(pulled @ pulled)
-        share = BEST * margin * bounds / square if 0 < square < np.inf else MOST
-        share = float(np.clip(share, np.finfo(np.float64).tiny, MOST))
-        product = share * margin * bounds / self.n_pairs
+        if share is None:
+            best = BEST * margin * bounds / square if 0 < square < np.inf else MOST
+            share = float(np.clip(best, np.finfo(np.float64).tiny, MOST))
+        product = apart * share * margin * bounds / self.n_pairs
         self._queries = [_Query.beginning(each, c, margin, share, product) for each in pairs]
         sums = _Sums(share * balance, share * degree, share * bounds, 2 * product * self.n_pairs)
         self._evaluate(sums)
-        self._scores = self.current.scores
 
     def step(self, target: float) -> float:
         """Take a step (Mehrotra 1992) towards a gap, and return its length."""
