@@ -98,7 +98,7 @@ class FeatureSpace:
                 rows = X.gather((first, last, self._order), (0, d), shift, scale, dtype)
                 is_full = L.nnz > FULL * L.shape[0] ** 2
                 with np.errstate(over="ignore", invalid="ignore"):  # where double has to do
-                    L = (L.toarray() if is_full else L).astype(dtype)
+                    L = (L.toarray() if is_full else L).astype(dtype, copy=False)
                     part: NDArray[np.floating] = rows.T @ (L @ rows)
                 return part
             places = np.arange(first, last) if self._order is None else self._order[first:last]
@@ -115,8 +115,9 @@ class FeatureSpace:
         with in_order(n_threads if Z is None else 1) as ordered:
             for part in ordered(product_of, blocks):
                 total += part
-        total /= scale
-        total /= scale[:, np.newaxis]
+        if is_single:
+            total /= scale
+            total /= scale[:, np.newaxis]
         return total
 
     @cached_property

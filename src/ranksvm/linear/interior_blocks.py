@@ -194,23 +194,23 @@ class _Problem:
 
         The best share for all pairs leaves too little to those whose slopes are to grow.
         """
-        self._accuracy, pairs = ACCURACY, self._pairs
+        self._accuracy = ACCURACY
         objective, n = self._objective, self._objective.X.shape[0]
         c, margin = objective.c, objective.loss.margin
         balance, degree = np.zeros((2, n))
-        for each in pairs:
+        for each in self._pairs:
             of_query = np.zeros((2, len(each.rows)))
             for block in each.blocks:
                 block.add_sums(*of_query)
             balance[each.rows], degree[each.rows] = c * of_query
         bounds = c * objective.loss.pairs.n_pairs
-        pulled = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
-        square = float(pulled @ pulled)
         if share is None:
+            pulled = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
+            square = float(pulled @ pulled)
             best = BEST * margin * bounds / square if 0 < square < np.inf else MOST
             share = float(np.clip(best, np.finfo(np.float64).tiny, MOST))
         product = apart * share * margin * bounds / self.n_pairs
-        self._queries = [_Query.beginning(each, c, margin, share, product) for each in pairs]
+        self._queries = [_Query.beginning(each, c, margin, share, product) for each in self._pairs]
         sums = _Sums(share * balance, share * degree, share * bounds, 2 * product * self.n_pairs)
         self._evaluate(sums)
 
