@@ -6,6 +6,8 @@ Only argparse is imported before the arguments are known, so that ``--help`` is 
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -228,6 +230,7 @@ def _status(args: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (`ranksvm.cli.statuses`)."""
+    atexit.register(gc.freeze)  # a process that ends need not look for cycles in all that it had
     argv = sys.argv[1:] if argv is None else argv
     command = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(command if command in COMMANDS else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class Reading:
         Is told what a user should know.
     """
 
-    columns: TableColumns = field(default_factory=TableColumns)
+    columns: TableColumns = TableColumns()
     of_model: Sequence[str] | None = None
     labelled: bool = True
     group: str | None = None

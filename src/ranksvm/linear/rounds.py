@@ -37,7 +37,7 @@ Judge = Callable[[FeatureWeights], float]
 PATIENCE = 2  # rounds that do not better the best
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Rounds(Generic[Kept]):
     """Which round to keep, and when to stop: the best, two rounds after it; or else the last.
 

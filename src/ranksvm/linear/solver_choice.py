@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
+from ..records import record
 from ..solvers import (
     CuttingPlanes,
     Objective,
@@ -47,7 +48,7 @@ SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": tru
 PLANES = ("bundle", "cutting_planes")
 
 
-@dataclass(frozen=True)
+@record
 class SolverChoice:
     """A solver by its name, and what goes before it.
 

@@ -108,7 +108,7 @@ STEEP = 0.15  # what a step leaves of a distance
 SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Progress:
     """A solver's record: history, best point and lower bound, and when to stop.
 

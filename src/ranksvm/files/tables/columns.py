@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from ...lazy import cached_property
 from ...pairs.query_columns import USUAL_NAMES
 from ...records import record
 from ..quoting import shown
@@ -22,8 +22,7 @@ _INDEX = ("", "__index_level_0__")  # that of pandas, which is no feature
 _SHOWN = 8
 
 
-@dataclass(frozen=True)
-class TableColumns:
+class TableColumns(NamedTuple):
     """Which columns to take for what; None for those that have one of the usual names.
 
     Attributes
@@ -48,7 +47,7 @@ class TableColumns:
 
     def require_none(self, name: str) -> None:
         """Refuse columns that are named of a file without any; --event may name a file, too."""
-        given = {**vars(self), "event": None}
+        given = {**self._asdict(), "event": None}
         named = [key for key, value in given.items() if value]
         if named:
             option = "columns" if named[0] == "features" else named[0]
@@ -189,10 +188,11 @@ class _Found:
 
     found: Sequence[str]
     name: str
-    index: dict[str, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        vars(self)["index"] = {column: k for k, column in enumerate(self.found)}
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Where each stands."""
+        return {column: k for k, column in enumerate(self.found)}
 
     @property
     def listed(self) -> str:
