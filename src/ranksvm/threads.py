@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -92,19 +93,23 @@ def _content(*path: str | os.PathLike[str]) -> str:
 class _SharedLimit:
     """One thread for libraries whose limit is one of the process, as long as anyone wants it.
 
-    Whoever comes first sets it, and whoever leaves last takes it back.
+    Whoever comes first sets it, and whoever leaves last takes it back. Of libraries that have been
+    loaded since, the next to come sets it.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._n_inside = 0
-        self._limit: Any = None
+        self._limited: Any = None  # libraries
+        self._limits: list[Any] = []
 
     def enter(self) -> None:
         with self._lock:
-            if self._n_inside == 0:
+            libraries = _controllers().shared
+            if libraries is not self._limited:
                 _let_any_thread_control()
-                self._limit = _controllers().shared.limit(limits=1)
+                self._limits.append(libraries.limit(limits=1))
+                self._limited = libraries
             self._n_inside += 1
 
     def leave(self) -> None:
@@ -121,8 +126,8 @@ class _SharedLimit:
         self._lock.release()
 
     def lift(self) -> None:
-        limit, self._limit = self._limit, None
-        if limit is not None:
+        limits, self._limits, self._limited = self._limits, [], None
+        for limit in reversed(limits):
             _let_any_thread_control()
             limit.restore_original_limits()
             _let_any_thread_control()
@@ -227,8 +232,13 @@ class _Controllers(NamedTuple):
     of_thread: Any
 
 
-@cache
 def _controllers() -> _Controllers:
+    # SciPy brings a library of its own, which is loaded when it is first needed.
+    return _controllers_of("scipy.linalg._fblas" in sys.modules)
+
+
+@cache
+def _controllers_of(with_scipy: bool) -> _Controllers:
     from threadpoolctl import ThreadpoolController
 
     found = ThreadpoolController().select(user_api="blas")

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +84,34 @@ def test_the_limit_of_blas_ends_with_the_last_block():
     assert set(blas_threads()) <= {1}
     second.__exit__(None, None, None)
     assert blas_threads() == before
+
+
+LOADED_LATER = """
+from threadpoolctl import threadpool_info
+from ranksvm.threads import one_blas_thread
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+with one_blas_thread():
+    assert blas_threads() == {1}
+    import scipy.linalg
+    with one_blas_thread():
+        assert blas_threads() == {1}, "libraries that are loaded within a block"
+assert 1 not in blas_threads(), "what has been limited is so for ever"
+with one_blas_thread():
+    assert blas_threads() == {1}, "libraries that have been loaded since the first block"
+assert 1 not in blas_threads()
+"""
+
+
+def test_libraries_that_are_loaded_later_have_the_limit():
+    environment = {key: value for key, value in os.environ.items() if "NUM_THREADS" not in key}
+    environment["OPENBLAS_NUM_THREADS"] = "2"
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_LATER], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def in_child(function):
