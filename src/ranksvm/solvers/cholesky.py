@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..records import record
+from ..threads import one_blas_thread
 
 Vector = NDArray[np.float64]
 
+LARGE = 512  # rows, from which on copies of a matrix count; NumPy makes two
 # What is added to the diagonal for each row, until it serves.
 RIDGES = float(np.finfo(np.float64).eps) * np.array([1.0, 1e2, 1e4])
 
@@ -39,13 +41,27 @@ class ScaledCholesky:
         ridges = len(matrix) * RIDGES if nearly and matrix.dtype == np.float64 else ()
         for ridge in (0.0, *ridges):
             matrix[np.diag_indices_from(matrix)] += ridge
-            try:
-                return cls(np.asarray(np.linalg.cholesky(matrix), dtype=np.float64), to_unit)
-            except np.linalg.LinAlgError:
-                continue
+            factor = _factor(matrix, overwrite=len(ridges) == 0)
+            if factor is not None:
+                return cls(np.asarray(factor, dtype=np.float64), to_unit)
         return None
 
     def solve(self, right: Vector) -> Vector:
         """Solve for one right-hand side."""
         solved: Vector = self.to_unit * _core.cholesky_solve(self.factor, self.to_unit * right)
         return solved
+
+
+def _factor(matrix: NDArray[np.floating], overwrite: bool) -> NDArray[np.floating] | None:
+    """Return a factor whose lower triangle counts; None if there is none."""
+    if len(matrix) < LARGE:
+        try:
+            return np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return None
+    from scipy.linalg.lapack import dpotrf, spotrf
+
+    potrf = spotrf if matrix.dtype == np.float32 else dpotrf
+    with one_blas_thread():
+        upper, info = potrf(matrix.T, lower=False, clean=False, overwrite_a=overwrite)
+    return upper.T if info == 0 else None
