@@ -396,6 +396,28 @@ def test_interior_points_of_more_rows_than_a_matrix_has():
         RankSVM(loss="hinge", solver="row_space").fit(X, y)
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("of_a_query", [9, 45])
+def test_equations_of_features_add_up_by_blocks_and_panels(in_order, of_a_query, monkeypatch):
+    X, y, qid = few_pairs(n=270, of_a_query=of_a_query)
+    qid = np.sort(qid) if in_order else qid
+    preferences = Preferences.from_labels(y, qid)
+    pairs = ExplicitPairs.of(preferences)
+    whole = FeatureSpace(RowSpace.of(DesignMatrix.from_array(X)), pairs, preferences.groups)
+    weights = np.random.default_rng(0).random(len(pairs.better))
+    expected = whole.equations(weights)
+    monkeypatch.setattr(feature_space, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(feature_space, "LEAST_ROWS", 20)
+    monkeypatch.setattr(feature_space, "LEAST_COLUMNS", 3)
+    close = {"rtol": 0, "atol": 1e-13 * np.abs(expected).max()}
+    found = whole.equations(weights)
+    assert not np.array_equal(found, expected)  # rounded otherwise
+    np.testing.assert_allclose(found, expected, **close)
+    np.testing.assert_array_equal(np.tril(found, -13), np.triu(found, 13).T)
+    shared = replace(whole, rows=replace(whole.rows, n_threads=2))
+    np.testing.assert_array_equal(shared.equations(weights), found)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_equations_in_single_precision_give_way_where_they_do_not_serve(loss, monkeypatch):
     X, y, qid = few_pairs(of_a_query=9)

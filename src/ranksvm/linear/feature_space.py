@@ -8,7 +8,7 @@ rows have in common does not count, since L maps constants to zero within each q
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,19 @@ from ..pairs.queries import QueryGroups
 from ..records import record
 from ..threads import in_order
 from .hessian import blocks_of_queries, suits_blocks
-from .long_query import BLOCK_BYTES
+from .long_query import BLOCK_BYTES, ranges
 from .row_space import TINY, RowSpace, common_offset
 from .sparse_hessian import SparseRows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-LEAST_ROWS = 256  # of a block
+LEAST_ROWS = 256  # of a run of queries
+PRODUCT_BYTES, N_BLOCKS = 1 << 22, 4  # of the rows of a block; and how many there are at least
+N_PANELS, LEAST_COLUMNS = 4, 64  # of the columns
 FULL = 0.2  # of a Laplacian: what is stored, from which on products with all of it cost less
 ADDITIONS = 1 << 30  # of what is stored, after which an interruption is heard
 
@@ -81,44 +86,84 @@ class FeatureSpace:
 
         Each block is in this precision; in single, of columns whose scale is one.
         """
-        X, n_threads = self.rows.X, self.rows.n_threads
-        n, d = X.shape
-        laplacian, Z = self._by_place.sparse_laplacian(weights), self.stored
-        shift, scale = X.standardization(n_threads)
-        is_single = dtype is np.float32
-        if not is_single:
-            scale = np.ones(d)
-        if Z is not None:
-            Z = Z.scaled(scale)
-
-        def product_of(queries: tuple[int, int]) -> NDArray[np.floating]:
-            first, last = (int(place) for place in self.groups.indptr[list(queries)])
-            L = laplacian[first:last, first:last]
-            if Z is None:
-                rows = X.gather((first, last, self._order), (0, d), shift, scale, dtype)
-                is_full = L.nnz > FULL * L.shape[0] ** 2
-                with np.errstate(over="ignore", invalid="ignore"):  # where double has to do
-                    L = (L.toarray() if is_full else L).astype(dtype, copy=False)
-                    part: NDArray[np.floating] = rows.T @ (L @ rows)
-                return part
-            places = np.arange(first, last) if self._order is None else self._order[first:last]
-            chosen = places if Z.rows is None else Z.rows[places]
-            arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
-            core = Z.core
-            product = core.laplacian_product32 if is_single else core.laplacian_product64
-            return product(Z.offset, Z.scale, chosen, *arrays, n_threads)
-
-        n_rows = BLOCK_BYTES // (8 * d) if Z is None else ADDITIONS * n // (1 + X.n_stored * d)
-        blocks, too_long = blocks_of_queries(self.groups, max(n_rows, LEAST_ROWS))
-        blocks += [(query, query + 1) for query in too_long]
-        total = np.zeros((d, d))
-        with in_order(n_threads if Z is None else 1) as ordered:
-            for part in ordered(product_of, blocks):
-                total += part
-        if is_single:
+        X = self.rows.X
+        shift, scale = X.standardization(self.rows.n_threads)
+        if dtype is not np.float32:
+            scale = np.ones(len(scale))
+        laplacian = self._by_place.sparse_laplacian(weights)
+        if self.stored is None:
+            total = self._of_blocks(laplacian, shift, scale, dtype)
+        else:
+            total = self._of_stored(laplacian, self.stored.scaled(scale), dtype)
+        if dtype is np.float32:
             total /= scale
             total /= scale[:, np.newaxis]
         return total
+
+    def _of_blocks(
+        self, laplacian: csr_matrix, shift: Vector, scale: Vector, dtype: type[np.floating]
+    ) -> Floats:
+        """Add up products of blocks of rows, of each panel of columns what is not above it."""
+        X, indptr = self.rows.X, self.groups.indptr
+        d = X.shape[1]
+        panels = [*ranges(0, d, max(-(-d // N_PANELS), LEAST_COLUMNS))]
+
+        def products_of(block: list[tuple[int, int]]) -> list[NDArray[np.floating]]:
+            begin, end = int(indptr[block[0][0]]), int(indptr[block[-1][1]])
+            rows = X.gather((begin, end, self._order), (0, d), shift, scale, dtype)
+            moved = np.empty_like(rows)
+            with np.errstate(over="ignore", invalid="ignore"):  # where double has to do
+                for queries in block:
+                    first, last = (int(place) for place in indptr[list(queries)])
+                    L = laplacian[first:last, first:last]
+                    is_full = L.nnz > FULL * L.shape[0] ** 2
+                    L = (L.toarray() if is_full else L).astype(dtype, copy=False)
+                    moved[first - begin : last - begin] = L @ rows[first - begin : last - begin]
+                return [rows[:, left:].T @ moved[:, left:right] for left, right in panels]
+
+        n_rows = min(PRODUCT_BYTES // (np.dtype(dtype).itemsize * d), -(-X.shape[0] // N_BLOCKS))
+        total = np.zeros((d, d))
+        with in_order(self.rows.n_threads) as ordered:
+            for parts in ordered(products_of, self._blocks(n_rows)):
+                for (left, right), part in zip(panels, parts, strict=True):
+                    total[left:, left:right] += part
+        for left, right in panels:
+            total[left:right, right:] = total[right:, left:right].T
+        return total
+
+    def _of_stored(self, laplacian: csr_matrix, Z: SparseRows, dtype: type[np.floating]) -> Floats:
+        """Add up the multiples of rows that stored values are."""
+        X = self.rows.X
+        n, d = X.shape
+        core, n_threads = Z.core, self.rows.n_threads
+        product = core.laplacian_product32 if dtype is np.float32 else core.laplacian_product64
+        total = np.zeros((d, d))
+        for queries in self._runs(ADDITIONS * n // (1 + X.n_stored * d)):
+            first, last = (int(place) for place in self.groups.indptr[list(queries)])
+            L = laplacian[first:last, first:last]
+            places = np.arange(first, last) if self._order is None else self._order[first:last]
+            chosen = places if Z.rows is None else Z.rows[places]
+            arrays = L.indptr.astype(np.int64), L.indices.astype(np.int64), L.data
+            total += product(Z.offset, Z.scale, chosen, *arrays, n_threads)
+        return total
+
+    def _runs(self, n_rows: int) -> list[tuple[int, int]]:
+        """Cut the queries into runs of so many rows, those that are longer alone."""
+        runs, too_long = blocks_of_queries(self.groups, max(n_rows, LEAST_ROWS))
+        return sorted(runs + [(query, query + 1) for query in too_long])
+
+    def _blocks(self, n_rows: int) -> list[list[tuple[int, int]]]:
+        """Gather runs, each with a Laplacian of its own, into blocks of so many rows."""
+        blocks: list[list[tuple[int, int]]] = []
+        room = 0
+        for first, last in self._runs(BLOCK_BYTES // (8 * self.rows.X.shape[1])):
+            size = int(self.groups.indptr[last] - self.groups.indptr[first])
+            if size > room:
+                blocks.append([])
+                room = n_rows
+            blocks[-1].append((first, last))
+            room -= size
+        return blocks
 
     @cached_property
     def _order(self) -> NDArray[np.int64] | None:
