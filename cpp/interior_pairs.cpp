@@ -3,61 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lanes.hpp"
+#include "interior_step.hpp"
 
 namespace ranksvm {
 namespace {
-
-constexpr std::size_t kTile = 512;  // worse rows at a time, so that their sums stay in the cache
-
-// A number of each worse row of a tile; zero beyond the last.
-struct alignas(64) Tile {
-  double number[kTile] = {};
-
-  double& operator[](std::size_t k) { return number[k]; }
-};
-
-RANKSVM_INLINE double sum_of(const Tile& tile) {
-  Lanes sum = {};
-  for (std::size_t k = 0; k < kTile; k += kLanes) sum += load(tile.number + k);
-  return total(sum);
-}
-
-RANKSVM_INLINE double larger(double a, double b) { return a > b ? a : b; }
-RANKSVM_INLINE double smaller(double a, double b) { return b < a ? b : a; }
-
-RANKSVM_INLINE double largest_of(const Tile& tile) {
-  return *std::max_element(tile.number, tile.number + kTile);
-}
-
-// A step of a pair to where it lacks so much of the margin, with products of zero.
-struct Towards {
-  double step, x, y, low, high;
-
-  RANKSVM_INLINE Towards(double weight, double lacking, double b, double room, double l, double h)
-      : step(weight * lacking),
-        x(step / b),
-        y(step / room),
-        low(-l * (1 + x)),
-        high(-h * (1 - y)) {}
-};
-
-// The same with products that are a number, to second order.
-struct Step {
-  double step, x, y, low, high;
-
-  RANKSVM_INLINE Step(double weight, double towards, double lacking, double product, double b,
-                      double room, double l, double h) {
-    const Towards bend(weight, towards, b, room, l, h);
-    const double of_low = product / b - bend.x * bend.low;
-    const double of_high = product / room + bend.y * bend.high;
-    step = weight * (lacking + of_low - of_high);
-    x = step / b;
-    y = step / room;
-    low = of_low - l * (1 + x);
-    high = of_high - h * (1 - y);
-  }
-};
 
 // Takes the pairs of a better row a part of a step on; of arguments, compilers believe that they
 // are different memory.
@@ -69,8 +18,8 @@ RANKSVM_INLINE void go(std::size_t n, const double* RANKSVM_RESTRICT towards, do
                        double* RANKSVM_RESTRICT h, double* RANKSVM_RESTRICT moved,
                        double* RANKSVM_RESTRICT of_moved, double* RANKSVM_RESTRICT products) {
   for (std::size_t k = 0; k < n; ++k) {
-    const Step to(weight[k], before + towards[k], ahead + worse[k], product, b[k], room[k], l[k],
-                  h[k]);
+    const InteriorPair pair{b[k], room[k], l[k], h[k], weight[k]};
+    const Step<true> to(pair, before + towards[k], ahead + worse[k], product, product);
     b[k] = moved[k] = smaller(b[k] + part * to.step, upper[k]);  // steps are rounded
     room[k] -= part * to.step;
     l[k] += part * to.low;
@@ -153,8 +102,8 @@ RANKSVM_CLONES InteriorPairs::Way InteriorPairs::bend(const double* scores, doub
       const double* RANKSVM_RESTRICT worse = scores + j;
       const double ahead = margin_ - scores[shape_.first + i];
       for (std::size_t k = 0; k < n; ++k) {
-        const Towards to(weight[k], ahead + worse[k], b[k], room[k], l[k], h[k]);
-        ways[k] = larger(larger(larger(-to.x, to.y), larger(1 + to.x, 1 - to.y)), ways[k]);
+        const Towards<true> to({b[k], room[k], l[k], h[k], weight[k]}, ahead + worse[k]);
+        ways[k] = larger(to.fastest(), ways[k]);
         changes[k] += to.step * (to.low - to.high);
         bent[k] = weight[k] * (to.x * to.low + to.y * to.high);
         aimed[k] = weight[k] * (1 / b[k] - 1 / room[k]);
@@ -189,10 +138,9 @@ RANKSVM_CLONES double InteriorPairs::fastest(const Aim& aim) const {
       const double before = margin_ - aim.towards[shape_.first + i];
       const double ahead = margin_ - aim.scores[shape_.first + i];
       for (std::size_t k = 0; k < n; ++k) {
-        const Step to(weight[k], before + towards[k], ahead + worse[k], product, b[k], room[k],
-                      l[k], h[k]);
-        const double of_multipliers = larger(-to.low / l[k], -to.high / h[k]);
-        ways[k] = larger(larger(larger(-to.x, to.y), of_multipliers), ways[k]);
+        const InteriorPair pair{b[k], room[k], l[k], h[k], weight[k]};
+        const Step<true> to(pair, before + towards[k], ahead + worse[k], product, product);
+        ways[k] = larger(to.fastest(pair), ways[k]);
       }
     }
   }

@@ -63,6 +63,7 @@ void test_path(double seconds);
 void test_top(double seconds);
 void test_dual_descent(double seconds);
 void test_interior_pairs(double seconds);
+void test_listed_pairs(double seconds);
 void test_table_rows(double seconds);
 
 }  // namespace ranksvm::tests

@@ -33,7 +33,8 @@ from ..records import record
 from ..solvers.result import Progress, SolverResult, Status
 from ..threads import InOrder, in_order
 from .block_equations import BlockEquations, QueryLaplacian
-from .interior_point import APART, LEAST_STEP, TO_BOUND
+from .interior_point import LEAST_STEP, TO_BOUND
+from .interior_problem import APART
 from .objective import LinearObjective
 from .slopes import at_slopes
 

@@ -43,24 +43,16 @@ steps; but there is no promise, since free weights may go in circles, so that st
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lazy import cached_property
-from ..pairs.core_pairs import CorePairs
-from ..pairs.explicit import ExplicitPairs, ListedSquaredHinge
-from ..pairs.losses import Hinge, SquaredHinge
-from ..pairs.queries import QueryGroups
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.result import Progress, SolverResult, Status
-from .amid_bounds import Bound, Direction, Point
 from .feature_space import FeatureSpace
-from .objective import LinearEvaluation, LinearObjective
-from .row_space import RIDGE, DotProducts, RowSpace, less_means
-from .slopes import at_slopes
+from .interior_problem import InteriorProblem, Point, Step
+from .objective import LinearObjective
+from .row_space import RIDGE, DotProducts
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
@@ -70,8 +62,6 @@ LEAST_STEP = 1e-6
 FALL = 0.1  # of the mean product: what a step aims for at most
 SOLVED = 0.1  # of equations: what single precision may leave
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
-MUCH = 4000  # of the equations, in operations for each pair
-APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
 
 
 def interior_point(
@@ -96,189 +86,40 @@ def interior_point(
     SolverResult
     """
     progress.begin("interior_point", objective)
-    problem = _Problem.of(objective)
+    problem = InteriorProblem.of(objective)
     status = progress.record(problem.objective.evaluate(w0), 0.0) if w0.any() else None
     if status is not None:
         return progress.result(status)
-    slopes, weights = problem.start()
-    current = problem.evaluate(slopes, weights)
+    point = problem.start()
     progress.n_evaluations += bool(w0.any())
-    status = progress.record(current, 0.0)
-    point = problem.interior(slopes, weights, current.scores)
+    status = progress.record(point.current, 0.0)
     n_steps = 0
     while status is None:
-        direction = _direction(problem, point, current) if n_steps < max_steps else None
+        step = _step(problem, point) if n_steps < max_steps else None
         n_steps += 1
-        step = 0.0 if direction is None else min(TO_BOUND * point.room_along(direction), 1.0)
-        if direction is None or not step > LEAST_STEP:
+        part = 0.0 if step is None else min(TO_BOUND * step.room, 1.0)
+        if step is None or not part > LEAST_STEP:
             more_exact = problem.more_exact()
             if more_exact is None:
                 status = Status.STALLED
                 break
             problem = more_exact
             continue
-        point = point.moved(direction, step)
-        current = problem.evaluate(point.slopes, point.weights)
+        point = problem.moved(point, step, part)
         progress.n_products += 1
         progress.n_evaluations += 1
-        status = progress.record(current, step)
+        status = progress.record(point.current, part)
     return progress.result(status)
 
 
-@record
-class _Problem:
-    """The dual of an objective; maybe by a factor of the dot products in place of their inverse.
-
-    What pairs weigh, times c, bounds the slopes of the hinge, and tells the curvature of the
-    squared one. The equations of features are in single precision as long as that serves.
-    """
-
-    objective: LinearObjective
-    pairs: ExplicitPairs
-    weight: Vector
-    rows: RowSpace
-    by_factor: bool = False
-    dtype: type[np.floating] = np.float32
-
-    @classmethod
-    def of(cls, objective: LinearObjective) -> _Problem:
-        loss, rows = objective.loss, objective.rows
-        assert rows is not None
-        pairs = ExplicitPairs.of(loss.pairs.preferences)
-        weight = objective.c * pairs.weight
-        if not isinstance(loss, SquaredHinge):
-            return cls(objective.with_loss(Hinge(loss.pairs, loss.margin)), pairs, weight, rows)
-        if isinstance(loss.pairs, CorePairs):
-            loss = ListedSquaredHinge(loss.pairs, loss.margin, listed=pairs)
-        return cls(objective.with_loss(loss), pairs, weight, rows)
-
-    @property
-    def is_squared(self) -> bool:
-        """Whether the loss is the squared hinge."""
-        return isinstance(self.objective.loss, SquaredHinge)
-
-    @property
-    def margin(self) -> Vector | float:
-        """What each pair has to keep."""
-        return self.objective.loss.margin + self.pairs.margin
-
-    @property
-    def by_features(self) -> bool:
-        """Whether equations are of the features."""
-        return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
-
-    @property
-    def owns_weights(self) -> bool:
-        """Whether weights are variables of their own, or what rows are multiplied with for them."""
-        return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
-
-    @cached_property
-    def features(self) -> FeatureSpace:
-        """The space of the features, where these have equations of their own."""
-        pairs = self.objective.loss.pairs
-        groups = pairs.groups
-        if not isinstance(pairs, CorePairs):  # which may lead anywhere
-            groups = QueryGroups(np.array([0, groups.n_samples]))
-        return FeatureSpace(self.rows, self.pairs, groups)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether equations are in single precision, which those of features may be."""
-        return self.dtype is np.float32 and self.by_features
-
-    def more_exact(self) -> _Problem | None:
-        """Return the problem with equations that leave less to rounding; None if there are none."""
-        if self.is_single:
-            return replace(self, dtype=np.float64)
-        is_last = self.by_features or self.by_factor
-        return None if is_last else replace(self, by_factor=True)
-
-    @property
-    def is_hard_to_factorise(self) -> bool:
-        """Whether the equations of a step cost far more than what is done with the pairs."""
-        n, d = self.objective.X.shape
-        return n * min(n, d) ** 2 > MUCH * len(self.pairs.better)
-
-    def start(self) -> tuple[Vector, Vector | None]:
-        """Return slopes amid their bounds, and weights of their own, which are zero.
-
-        The slopes are half of what pairs weigh. Where weights are those of the slopes, they are a
-        multiple of that: for the squared hinge the best one, which suits all pairs nearly, and for
-        the hinge halfway from there to a half, as logarithms go, but a half at most: the best
-        leaves some slopes far too small, to grow by many steps.
-        """
-        if self.owns_weights:
-            n, d = self.objective.X.shape
-            return 0.5 * self.weight, np.zeros(d if self.by_features else n)
-        u = self._pull(self.pairs.balance(self.weight))
-        square = float(u @ self.objective.penalty.maximizer(u))
-        total = float((self.margin * self.weight).sum())
-        if self.is_squared:
-            share = total / (square + 0.5 * float(self.weight.sum()))
-        else:
-            share = min(np.sqrt(total / square if square > 0 else 1.0), 0.5)
-        return share * self.weight, None
-
-    def interior(self, slopes: Vector, weights: Vector | None, scores: Vector) -> Point:
-        """Return a point with these slopes, and multipliers that differ as they have to."""
-        lacking = self.lacking(scores)
-        typical = 2 * float(np.abs(lacking).mean())
-        if self.is_squared:
-            curvature = 0.5 / self.weight
-            kept = curvature * slopes - lacking  # by what the margin is kept
-            multiplier = 0.5 * (np.hypot(kept, typical) + kept)
-            return Point(slopes, [Bound(slopes, 1.0, multiplier)], weights, curvature)
-        typical *= APART if self.owns_weights else 1.0
-        # Of both roots, the smaller has the product of the two to thank for its digits.
-        large = 0.5 * (np.hypot(lacking, typical) + np.abs(lacking))
-        small = 0.25 * typical**2 / large
-        low = Bound(slopes, 1.0, np.where(lacking > 0, small, large))
-        high = Bound(self.weight - slopes, -1.0, np.where(lacking > 0, large, small))
-        return Point(slopes, [low, high], weights, 0.0)
-
-    def behind(self, point: Point, current: LinearEvaluation) -> Vector | float:
-        """Return how far weights of their own are behind those of the slopes."""
-        if self.by_features:
-            return -current.gradient
-        own = point.weights
-        return 0.0 if own is None else self.pairs.balance(self.within(point.slopes)) - own
-
-    def within(self, slopes: Vector) -> Vector:
-        """Return slopes that are within their bounds, since steps are rounded."""
-        return slopes if self.is_squared else np.minimum(slopes, self.weight)
-
-    def lacking(self, scores: Vector) -> Vector:
-        """Return what each pair lacks of the margin."""
-        return self.margin - self.pairs.differences(scores)
-
-    def space(self, weights: Vector) -> DotProducts | FeatureSpace:
-        """Return how scores move with the slopes, by the weights that are free to."""
-        penalty = self.objective.penalty
-        if self.by_features:
-            return self.features
-        if penalty.is_smooth:
-            return self.rows.factored_dots if self.by_factor else self.rows.dots
-        face = penalty.face(weights, weights)
-        is_free = (face.low < weights) & (weights < face.high)
-        gram = self.rows.weighted_gram(np.where(is_free, 1 / penalty.curvature(weights), 0.0))
-        return DotProducts(less_means(gram), self.by_factor)
-
-    def _pull(self, balance: Vector) -> Vector:
-        return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)
-
-    def evaluate(self, slopes: Vector, weights: Vector | None) -> LinearEvaluation:
-        """Evaluate the objective at weights of their own, or those of the slopes."""
-        if weights is not None and not self.by_features:
-            weights = self.objective.penalty.maximizer(self._pull(weights))
-        slopes = self.within(slopes)
-        quadratic = 0.25 * float((slopes**2 / self.weight).sum()) if self.is_squared else 0.0
-        balance = self.pairs.balance(slopes)
-        offset = float((self.margin * slopes).sum()) - quadratic
-        rounding = self.pairs.rounding_of_balance(slopes)
-        return at_slopes(self.objective, balance, offset, rounding, weights, quadratic=quadratic)
+def _room(fastest: float) -> float:
+    """Return the part of a step that leads to the first bound: 0 beyond floating point."""
+    if np.isnan(fastest):
+        return 0.0
+    return float(1 / fastest) if fastest > 0 else np.inf
 
 
-def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Direction | None:
+def _step(problem: InteriorProblem, point: Point) -> Step | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
     Where that is not far, a modest aim would leave steps that are hardly longer: by features, it is
@@ -286,64 +127,56 @@ def _direction(problem: _Problem, point: Point, current: LinearEvaluation) -> Di
     left far too small, or far too large, a little further on are brought nearer to the others
     (Gondzio 1996).
     """
-    mean = point.complementarity
-    system = _System.of(problem, point, current) if mean > 0 else None
+    pairs = point.pairs
+    n_products = len(problem.pairs.better) * (1 if problem.is_squared else 2)
+    system = _System.of(problem, point) if point.products > 0 else None
     if system is None:
         return None
-    products = point.products
-    towards = system.solve([-product for product in products])
-    if problem.is_single and not system.is_solved_by(towards):
+    towards, solved = system.solve(system.balance)
+    fastest, change, of_products, of_aim, of_step = pairs.bend(towards)
+    if problem.is_single and not system.is_solved_by(towards, solved, of_step):
         return None
-    reached = point.moved(towards, min(point.room_along(towards), 1.0)).complementarity
-    most = FALL if problem.by_features else 1.0
-    aim = mean * min((reached / mean) ** 3, most)
-    changes = [
-        aim - product - bound.sign * towards.slopes * move
-        for product, bound, move in zip(products, point.bounds, towards.multipliers, strict=True)
-    ]
-    direction = system.solve(changes)
+    part = min(_room(fastest), 1.0)
+    left = (1 - part) + part**2 * change / point.products
+    product = point.products / n_products * min(left**3, FALL if problem.by_features else 1.0)
+    balance = system.balance - of_products + product * of_aim
+
+    def step_for(balance: Vector) -> Step:
+        move, solved = system.solve(balance)
+        fastest, of_step = pairs.fastest(towards, move, product)
+        return Step(towards, move, product, system.own(solved, of_step), _room(fastest))
+
+    step = step_for(balance)
     for _ in range(CORRECTIONS if problem.is_hard_to_factorise else 0):
-        room = point.room_along(direction)
-        if room >= 1.0:
+        if step.room >= 1.0:
             break
-        further = point.moved(direction, min(max(2 * room, room + 0.1), 1.0))
-        changes = [
-            change + _lacking(product, aim)
-            for change, product in zip(changes, further.products, strict=True)
-        ]
-        corrected = system.solve(changes)
-        if not point.room_along(corrected) > MORE * room:
+        further = min(max(2 * step.room, step.room + 0.1), 1.0)
+        balance = balance + pairs.correct(*step.aim, further, NEAR)
+        corrected = step_for(balance)
+        if not corrected.room > MORE * step.room:
+            pairs.undo()
             break
-        direction = corrected
-    return direction
-
-
-def _lacking(product: Vector, aim: float) -> Vector:
-    """Return what products are off a range around an aim; but no more than its end above."""
-    off = np.clip(product, aim / NEAR, NEAR * aim) - product
-    return np.maximum(off, -NEAR * aim)
+        step = corrected
+    return step
 
 
 @record
 class _System:
     """The equations of a step, reduced to the scores or to coordinates, and factorised."""
 
-    pairs: ExplicitPairs
     point: Point
-    residual: Vector
-    weights: Vector
+    balance: Vector
     space: DotProducts | FeatureSpace
-    behind: Vector | float
     factor: ScaledCholesky
 
     @classmethod
-    def of(cls, problem: _Problem, point: Point, current: LinearEvaluation) -> _System | None:
+    def of(cls, problem: InteriorProblem, point: Point) -> _System | None:
         """Factorise; None where numbers are beyond floating point."""
-        space, pairs = problem.space(current.weights), problem.pairs
+        space, pairs = problem.space(point.current.weights), problem.pairs
         if not space.is_finite:
             return None
-        with np.errstate(divide="ignore", over="ignore"):
-            weights = 1 / np.maximum(point.stiffness, 10 * space.hair)
+        balance = point.pairs.weigh(point.current.scores, 10 * space.hair)
+        weights = point.pairs.weights
         if isinstance(space, DotProducts) and space.spanning is None:
             matrix = pairs.laplacian(weights)
             matrix += space.inverse
@@ -356,38 +189,26 @@ class _System:
             diagonal = np.diag_indices_from(matrix)
             matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
         factor = ScaledCholesky.of(matrix)
-        if factor is None:
-            return None
-        residual = point.residual(problem.lacking(current.scores))
-        return cls(pairs, point, residual, weights, space, problem.behind(point, current), factor)
+        return None if factor is None else cls(point, balance, space, factor)
 
-    def solve(self, changes: list[Vector]) -> Direction:
-        """Return the step that changes the products by these numbers, to first order."""
-        point, space = self.point, self.space
-        right = self.residual
-        for bound, change in zip(point.bounds, changes, strict=True):
-            right = right + bound.sign * change / bound.room
-        balance = self.pairs.balance(self.weights * right)
-        by_features = isinstance(space, FeatureSpace)
-        if by_features:
-            solved = self.factor.solve(space.coordinates(balance) + self.behind)
+    def solve(self, balance: Vector) -> tuple[Vector, Vector]:
+        """Return how scores move, and weights or coordinates, for a balance of what pairs lack."""
+        space, behind = self.space, self.point.behind
+        if isinstance(space, FeatureSpace):
+            solved = self.factor.solve(space.coordinates(balance) + behind)
         else:
-            solved = self.factor.solve(space.coordinates(balance + self.behind))
-        along = self.weights * (right - self.pairs.differences(space.scores(solved)))
-        multipliers = [
-            (change - bound.sign * bound.multiplier * along) / bound.room
-            for bound, change in zip(point.bounds, changes, strict=True)
-        ]
-        if point.weights is None:
-            return Direction(along, multipliers, None)
-        own = solved if by_features else self.behind + self.pairs.balance(along)
-        return Direction(along, multipliers, own)
+            solved = self.factor.solve(space.coordinates(balance + behind))
+        return space.scores(solved), solved
 
-    def is_solved_by(self, step: Direction) -> bool:
+    def own(self, solved: Vector, of_step: Vector) -> Vector | None:
+        """Return the step of weights of their own."""
+        if self.point.own is None:
+            return None
+        return solved if isinstance(self.space, FeatureSpace) else self.point.behind + of_step
+
+    def is_solved_by(self, towards: Vector, solved: Vector, of_step: Vector) -> bool:
         """Say whether a step of weights of their own leaves but a part, by its energy."""
-        assert step.weights is not None
-        balance = self.pairs.balance(step.slopes)
-        left = self.space.coordinates(balance) + self.behind - step.weights
-        ahead = self.pairs.differences(self.space.scores(step.weights))
-        energy = step.weights @ step.weights + self.weights @ ahead**2
+        left = self.space.coordinates(of_step) + self.point.behind - solved
+        of_pairs = float(towards @ (self.balance - of_step))
+        energy = float(solved @ solved) + max(of_pairs, 0.0)
         return bool(left @ self.factor.solve(left) <= SOLVED**2 * energy)
