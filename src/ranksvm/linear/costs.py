@@ -37,12 +37,13 @@ SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoo
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
-FACTOR = 0.02  # of d^3
+FACTOR = 0.015  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
-# Of an interior-point step; of each two rows, times d; of n d^2, as in single precision.
-PAIR, PARTNER, LISTED, EQUATIONS = 45.0, 0.3, 80.0, 0.03
+# Of an interior-point step; of each two rows, times d; of n d^2, as in single precision, and
+# passes over X for what is solved with these equations.
+PAIR, PARTNER, LISTED, EQUATIONS, SOLVES = 25.0, 0.3, 10.0, 0.02, 5
 ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that are not, too
-STORED, PARTNER_STORED = 0.08, 1.5  # times d, of a stored value; and of each two rows
+STORED, PARTNER_STORED = 0.06, 1.2  # times d, of a stored value; and of each two rows
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
@@ -213,7 +214,7 @@ class Costs:
             full = max(self.squares, ROWS_OF_BLOCK * self.n)
             partners = min(PARTNER * twos, EQUATIONS * full) * self.d
             products = EQUATIONS * self.n * self.d**2 + partners
-        return n_steps * (step + products + LISTED * twos)
+        return n_steps * (step + products + SOLVES * self.read + LISTED * twos)
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""

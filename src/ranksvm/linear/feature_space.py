@@ -30,7 +30,7 @@ Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 LEAST_ROWS = 256  # of a run of queries
-PRODUCT_BYTES, N_BLOCKS = 1 << 22, 4  # of the rows of a block; and how many there are at least
+N_BLOCKS = 2  # at least
 N_PANELS, LEAST_COLUMNS = 4, 64  # of the columns
 FULL = 0.2  # of a Laplacian: what is stored, from which on products with all of it cost less
 ADDITIONS = 1 << 30  # of what is stored, after which an interruption is heard
@@ -121,7 +121,8 @@ class FeatureSpace:
                     moved[first - begin : last - begin] = L @ rows[first - begin : last - begin]
                 return [rows[:, left:].T @ moved[:, left:right] for left, right in panels]
 
-        n_rows = min(PRODUCT_BYTES // (np.dtype(dtype).itemsize * d), -(-X.shape[0] // N_BLOCKS))
+        n_rows = max(BLOCK_BYTES // (np.dtype(dtype).itemsize * d), d)
+        n_rows = min(n_rows, -(-X.shape[0] // N_BLOCKS))
         total = np.zeros((d, d))
         with in_order(self.rows.n_threads) as ordered:
             for parts in ordered(products_of, self._blocks(n_rows)):
