@@ -1,5 +1,6 @@
 """Which Hessian Newton steps come from: that where they begin, or one that serves again."""
 
+from importlib import import_module
 from itertools import product
 from unittest.mock import patch
 
@@ -9,6 +10,7 @@ import pytest
 import reference
 from ranksvm import RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
@@ -114,3 +116,38 @@ def test_a_matrix_serves_gradients_elsewhere():
     step = matrix.step(there.gradient)
     expected = np.linalg.solve(here.hessian(), -there.gradient)
     np.testing.assert_allclose(step, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+
+
+def test_single_precision_gives_way_where_it_does_not_solve_the_equations(monkeypatch):
+    X, y, qid = rows(40, n=300, n_queries=10)  # steps that leave much
+    kinds, newton_system = [], LinearEvaluation.newton_system
+
+    def noted(self, dtype=np.float64, **options):
+        kinds.append(dtype)
+        return newton_system(self, dtype, **options)
+
+    monkeypatch.setattr(LinearEvaluation, "newton_system", noted)
+    here = fit(X, y, qid, loss="hinge", tol=1e-6)
+    assert set(kinds) == {np.float32}
+    kinds.clear()
+    monkeypatch.setattr(import_module("ranksvm.solvers.newton"), "SOLVED", 0.0)
+    there = fit(X, y, qid, loss="hinge", tol=1e-6)
+    assert kinds[0] is np.float32
+    assert kinds[-1] is np.float64
+    assert here.status_ == there.status_ == "converged"
+    for one, two in ((here, there), (there, here)):
+        assert one.objective_ * (1 - one.dual_gap_) <= two.objective_
+
+
+def test_a_step_has_solved_the_equations_it_comes_from():
+    X, y, qid = rows(10, n=300, n_queries=10)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y, qid), Parameters()
+    ).objective
+    start = problem.evaluate(np.zeros(problem.size))
+    matrix = NewtonMatrix.of(start.newton_system(np.float64))
+    step = matrix.step(start.gradient)
+    assert matrix.has_solved(start, step)
+    assert matrix.has_solved(start, 0.95 * step)
+    assert not matrix.has_solved(start, 0.85 * step)
+    assert not matrix.has_solved(start, np.zeros(problem.size))

@@ -18,6 +18,10 @@ Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 SAFE = 4.0  # times what is foreseen of the distance
+SOLVED, TRUSTED = (
+    0.1,
+    4,
+)  # of the equations of a step, what may be left; and steps until asked again
 HOPED = 0.1  # of the distance: what a first step may leave, as from a solution nearby
 WIDE = 64  # features, from which on a Hessian costs more than another step does
 N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
@@ -46,8 +50,9 @@ def newton(
     have to be cut short, or with kinks three far from the end, and regularisation is weak, the way
     begins anew with a wide smoothing (:eq:`widened`).
 
-    Steps come from a Hessian in single precision as long as they serve; value, gradient, line
-    search and certificate are in double precision always, so the optimum is not affected.
+    Steps come from a Hessian in single precision until one that leaves much is found not to solve
+    its equations, to a tenth by energy, or leads nowhere; value, gradient, line search and
+    certificate are in double precision always, so the optimum is not affected.
 
     Parameters
     ----------
@@ -77,6 +82,7 @@ class _Newton:
         self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
         self._n_rough = 0  # Hessians that may be so, from now on
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
+        self._n_trusted = 0  # steps that leave much, which single precision is not doubted for
         self._left = HOPED  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
         self._is_short = False  # whether the last step was cut short
@@ -123,6 +129,7 @@ class _Newton:
     ) -> tuple[Evaluation, Status | None]:
         """Search along the step; return where it ends, and a status if this is the end."""
         self._trial = trial = None
+        matrix = self._matrix
         if direction is not None:
             dtype = self._asked_for(before, is_exact)
             at_end = dtype if self._foresees_the_end() else None
@@ -134,12 +141,12 @@ class _Newton:
             return self._without_trial(before, is_exact)
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
-        is_exact = is_exact and self._matrix is not None and not self._matrix.is_rough
+        is_exact = is_exact and matrix is not None and not matrix.is_rough
         if dtype is not None or not is_gain(before, there):
             self._matrix = None
         self._is_short = trial.step < 1.0
         if is_exact and trial.step > 0.5 and fall > 0.1:
-            self._dtype = np.float64
+            self._doubt(before, direction, matrix)
         # A first step says how long the way was; those that go all along it, how the slope bends.
         is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
         self._left = min(fall, SAFE * fall**2) if is_square else fall
@@ -149,6 +156,21 @@ class _Newton:
             return there, status
         self._matrix, self._left, self._n_rough, self._trial = None, 1.0, 0, None
         return wider, status
+
+    def _doubt(
+        self, before: Evaluation, direction: Vector | None, matrix: NewtonMatrix | None
+    ) -> None:
+        """Turn to double precision if a step has not solved its equations: it leaves much."""
+        if self._dtype is np.float64 or direction is None or matrix is None:
+            return
+        if self._n_trusted > 0:
+            self._n_trusted -= 1
+            return
+        self._progress.n_products += 1
+        if matrix.has_solved(before, direction):
+            self._n_trusted = TRUSTED
+        else:
+            self._dtype = np.float64
 
     def _goes_on_roughly(self) -> bool:
         """Say whether the Hessian at the end of a step may be rough, as that of the step is."""
@@ -214,6 +236,12 @@ class NewtonMatrix:
     def least_pivot(self) -> float:
         """How far the matrix, its diagonal scaled to one, is from one that is singular."""
         return float(np.diag(self.factor.factor).min() ** 2)
+
+    def has_solved(self, evaluation: Evaluation, step: Vector) -> bool:
+        """Say whether a step leaves but a part of the exact equations, by its energy."""
+        product = evaluation.hessian_product(step)
+        left = product + evaluation.gradient
+        return bool(left @ self.solve(left) <= SOLVED**2 * (step @ product))
 
     def solve(self, gradient: Vector) -> Vector:
         """Return the inverse times a gradient."""
