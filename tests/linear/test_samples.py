@@ -23,6 +23,7 @@ from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
 from ranksvm.solvers import Progress, newton, samples_first
 from ranksvm.solvers import samples as steps_by_samples
+from ranksvm.solvers.smoothing import Continuation
 
 LOSSES = ["squared_hinge", "hinge"]
 
@@ -308,6 +309,22 @@ def test_a_callback_ends_it_and_few_iterations_do(loss, small):
     ended = solve(Progress(tol=0.0, max_iter=1))
     assert (ended.status, ended.n_iter) == ("max_iter", 1)
     assert solve(Progress(tol=0.0, max_iter=0)).n_iter == 0
+
+
+def test_nothing_is_evaluated_beyond_the_end(small, monkeypatch):
+    X, y = noisy(20_000, 4)
+    happened, beyond = [], Continuation.beyond
+    monkeypatch.setattr(
+        Continuation, "beyond", lambda self, here: happened.append("beyond") or beyond(self, here)
+    )
+    matrix, pairs = DesignMatrix.from_array(X), CorePairs(Preferences.from_labels(y))
+    sample = draw_sample(matrix, pairs, 2000)
+    objective = LinearObjective(matrix, Hinge(pairs), 0.1, sample=sample).smoothed()
+    for tol in 10.0 ** -np.arange(1, 5):
+        happened.clear()
+        progress = Progress(tol=tol, callback=lambda line: happened.append(line.solver))
+        assert samples_first(newton, objective, np.zeros(4), progress).status == "converged"
+        assert happened[-1] == "samples"
 
 
 def test_without_a_sample_it_is_the_other_solver():

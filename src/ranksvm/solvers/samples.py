@@ -109,7 +109,7 @@ def _steps(
         current = trial.evaluation
         status = progress.record(trial.evaluation, trial.step)
         is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
-        if is_end:  # at this width, but for rounding
+        if status is None and is_end:  # at this width, but for rounding
             current = continuation.beyond(current)
         n_idle = 0 if is_gain(before, trial.evaluation) else n_idle + 1
         if n_idle > 0 and step is _step:
