@@ -178,3 +178,13 @@ def test_costs_of_short_queries_grow_with_their_pairs():
         return costs.Costs.of(Rows((ROWS, 10)), preferences).sweep / ROWS
 
     assert sweep(2) < sweep(10) < sweep(60) < 0.8 * sweep(120)
+
+
+def test_many_pairs_of_a_feature_make_more_interior_point_steps():
+    of = {
+        k: costs.Costs.of(
+            Rows((ROWS, 100)), Preferences.from_labels(np.arange(ROWS), np.arange(ROWS) // k)
+        ).crowding
+        for k in (2, 6, 2000)
+    }
+    assert 1 < of[2] < 1.2 < of[6] < of[2000] == 2

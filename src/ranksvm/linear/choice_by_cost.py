@@ -188,7 +188,8 @@ def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> fl
         return float("inf")
     from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS  # which few problems need
 
-    return costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else float("inf")
+    n_steps = costs.crowding * INTERIOR_STEPS
+    return costs.interior_points(n_steps) if costs.n_pairs <= MOST_PAIRS else float("inf")
 
 
 def _planes_worth(costs: Costs, cost: float) -> float:

@@ -53,6 +53,7 @@ VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works 
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
+CROWDED, MOST_CROWDED = 1e-3, 2.0  # pairs for each feature, that make more interior-point steps
 SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
@@ -232,6 +233,12 @@ class Costs:
         scarce = SCARCE_OF_HINGE if kinks else SCARCE
         n_unknowns = min(self.n, self.d)
         return min(1 + scarce * n_unknowns / max(self.n_pairs, 1.0), MOST_OFTEN)
+
+    @property
+    def crowding(self) -> float:
+        """Likewise of interior points of the squared hinge, the more pairs a feature has."""
+        n_unknowns = max(min(self.n, self.d), 1)
+        return min(1 + CROWDED * self.n_pairs / n_unknowns, MOST_CROWDED)
 
     @property
     def separability(self) -> float:
