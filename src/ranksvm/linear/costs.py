@@ -43,7 +43,8 @@ GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored value
 # passes over X for what is solved with these equations.
 PAIR, PARTNER, LISTED, EQUATIONS, SOLVES = 25.0, 0.3, 10.0, 0.02, 5
 ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that are not, too
-STORED, PARTNER_STORED = 0.06, 1.2  # times d, of a stored value; and of each two rows
+# Times d, of a stored value; of each two rows, times what a row stores; and of these.
+STORED, PARTNER_STORED, LISTED_SPARSE = 0.06, 1.2, 45.0
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
@@ -210,12 +211,13 @@ class Costs:
             return self._gram + n_steps * step
         twos = 2 * self.n_pairs + self.n
         if self.stores_little:
-            products = STORED * self.n_stored * self.d + PARTNER_STORED * self._of_a_row * twos
+            products = STORED * self.n_stored * self.d
+            products += (PARTNER_STORED * self._of_a_row + LISTED_SPARSE) * twos
         else:
             full = max(self.squares, ROWS_OF_BLOCK * self.n)
             partners = min(PARTNER * twos, EQUATIONS * full) * self.d
-            products = EQUATIONS * self.n * self.d**2 + partners
-        return n_steps * (step + products + SOLVES * self.read + LISTED * twos)
+            products = EQUATIONS * self.n * self.d**2 + partners + LISTED * twos
+        return n_steps * (step + products + SOLVES * self.read)
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""
