@@ -13,7 +13,16 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, Progress
-from ranksvm.solvers.patience import AT_MOST, FEWEST, FREE, NOTHING, SOON, WHILE_STEEP, Patience
+from ranksvm.solvers.patience import (
+    AT_MOST,
+    FALLING,
+    FEWEST,
+    FREE,
+    NOTHING,
+    SOON,
+    WHILE_STEEP,
+    Patience,
+)
 
 WORK = 100.0
 
@@ -156,6 +165,17 @@ def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
     for n, allowed in ((60, True), (int(WORK) + few, False)):
         smoothings = retreating(n - few, few, 1.0)
         assert goes_on(n, 1e-3, 0.0, smoothings=smoothings) is allowed
+
+
+@pytest.mark.parametrize("by_planes", [False, True])
+def test_a_value_that_falls_promises_what_the_gap_does_not_yet(by_planes):
+    for n in (0, 1):
+        progress = make_progress(int(WHILE_STEEP * WORK) + 1 + n, 1.0, 0.0)
+        progress.is_by_planes = by_planes
+        progress.history[-1] = replace(progress.history[-1], value=FALLING)
+        assert Patience(WORK)(progress) == (n == 0 and not by_planes)
+        progress.history[-1] = replace(progress.history[-1], value=1.01 * FALLING)
+        assert not Patience(WORK)(progress)
 
 
 def test_a_steep_step_promises_what_the_gap_does_not_yet():

@@ -10,6 +10,7 @@ from .result import Iteration, Progress
 FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
+FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
 PACE, PACE_WITH_KINKS = 0.75, 0.5
@@ -33,7 +34,8 @@ class Patience:
       its logarithm goes on to fall with the square root of the work as it did over the last half,
       or without kinks with a greater power,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
-      next few will lead to a bound, or to a narrower smoothing,
+      next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
+      value of a smoothed loss, that it is on its way, however long that is,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long: both counts begin there, as long as the work in all is no more than the other takes.
 
@@ -72,7 +74,9 @@ class Patience:
         early = begun + (1 - LOOK_BACK) * since
         before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
         wanted = progress.target
-        if progress.is_steep and done <= WHILE_STEEP * self.work:
+        is_smoothed = not (progress.is_smooth or progress.is_at_kinks)
+        is_falling = is_smoothed and lines[-1].value <= FALLING * lines[-2].value
+        if (progress.is_steep or is_falling) and done <= WHILE_STEEP * self.work:
             return True
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
