@@ -29,8 +29,6 @@ RANKSVM_INLINE void go(std::size_t n, const double* RANKSVM_RESTRICT towards, do
   }
 }
 
-Array<double> numbers(std::size_t n) { return make_array<double>(static_cast<std::int64_t>(n)); }
-
 }  // namespace
 
 InteriorPairs::InteriorPairs(Shape shape, const double* upper, bool is_uniform, double margin,
@@ -150,7 +148,7 @@ RANKSVM_CLONES double InteriorPairs::fastest(const Aim& aim) const {
 RANKSVM_CLONES InteriorPairs::Sums InteriorPairs::move(const Aim& aim, double part, double* balance,
                                                        double* degree) {
   Tile products;
-  double slopes = 0, lost = 0;  // by rounding (Kahan 1965), since the certificate goes by the sum
+  ExactSum slopes;
   for (std::size_t j = 0; j < shape_.n_worse; j += kTile) {
     const std::size_t n = std::min(kTile, shape_.n_worse - j);
     Tile moved, of_moved;
@@ -163,9 +161,7 @@ RANKSVM_CLONES InteriorPairs::Sums InteriorPairs::move(const Aim& aim, double pa
          room_.get() + begin, low_.get() + begin, high_.get() + begin, moved.number,
          of_moved.number, products.number);
       const double sum = sum_of(moved);
-      const double added = sum - lost, total = slopes + added;
-      lost = (total - slopes) - added;
-      slopes = total;
+      slopes.add(sum);
       balance[shape_.first + i] += sum;
       degree[shape_.first + i] += sum;
     }
@@ -174,7 +170,7 @@ RANKSVM_CLONES InteriorPairs::Sums InteriorPairs::move(const Aim& aim, double pa
       degree[j + k] += of_moved[k];
     }
   }
-  return {slopes, sum_of(products)};
+  return {slopes.value(), sum_of(products)};
 }
 
 }  // namespace ranksvm

@@ -3,10 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
+#include "array.hpp"
 #include "lanes.hpp"
 
 namespace ranksvm {
+
+inline Array<double> numbers(std::size_t n) {
+  return make_array<double>(static_cast<std::int64_t>(n));
+}
 
 constexpr std::size_t kTile = 512;  // pairs at a time
 
@@ -19,9 +25,13 @@ struct alignas(64) Tile {
 };
 
 RANKSVM_INLINE double sum_of(const Tile& tile) {
-  Lanes sum = {};
-  for (std::size_t k = 0; k < kTile; k += kLanes) sum += load(tile.number + k);
-  return total(sum);
+  Lanes sums[4] = {};
+  for (std::size_t k = 0; k < kTile; k += 4 * kLanes)
+    for (std::size_t j = 0; j < 4; ++j) sums[j] += load(tile.number + k + j * kLanes);
+  sums[0] += sums[1];
+  sums[2] += sums[3];
+  sums[0] += sums[2];
+  return total(sums[0]);
 }
 
 RANKSVM_INLINE double larger(double a, double b) { return a > b ? a : b; }
@@ -30,6 +40,20 @@ RANKSVM_INLINE double smaller(double a, double b) { return b < a ? b : a; }
 RANKSVM_INLINE double largest_of(const Tile& tile) {
   return *std::max_element(tile.number, tile.number + kTile);
 }
+
+// A sum that rounding takes hardly anything from (Kahan 1965), as certificates go by.
+class ExactSum {
+ public:
+  void add(double value) {
+    const double added = value - lost_, sum = sum_ + added;
+    lost_ = (sum - sum_) - added;
+    sum_ = sum;
+  }
+  double value() const { return sum_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
 
 // A pair's slope, the room above it, the multipliers of both bounds, and the weight of the pair in
 // the Laplacian. Slopes that are bounded below alone have no room to speak of, and no h.

@@ -10,8 +10,6 @@ namespace {
 
 constexpr Tile kZeros = {};
 
-Array<double> numbers(std::size_t n) { return make_array<double>(static_cast<std::int64_t>(n)); }
-
 Array<double> copied(const double* values, std::size_t n) {
   Array<double> copy = numbers(n);
   std::copy_n(values, n, copy.get());
@@ -259,28 +257,27 @@ RANKSVM_INLINE void ListedPairs::move_all(const Aim& aim, double part) {
 
 template <bool kIsBounded>
 RANKSVM_INLINE ListedPairs::Sums ListedPairs::sums_of_all(double* balance, double* degree) const {
-  Tile products, quadratic;
-  double offset = 0, lost = 0;  // by rounding (Kahan 1965), since the certificate goes by the sum
+  Tile products;
+  ExactSum offset, quadratic;
   for (std::size_t begin = 0; begin < n_; begin += kTile) {
     const Block block = block_at(begin);
-    Tile slopes, kept;
+    Tile slopes, kept, squares;
     for (std::size_t k = 0; k < block.n; ++k) {
       const InteriorPair pair = block.pair<kIsBounded>(k);
       slopes[k] = pair.b;
       kept[k] = block.margin[is_uniform_ ? 0 : k] * pair.b;
       products[k] += pair.b * pair.l + pair.room * pair.h;
-      if (!kIsBounded) quadratic[k] += 0.5 * block.curvature<false>(k) * pair.b * pair.b;
+      if (!kIsBounded) squares[k] = 0.5 * block.curvature<false>(k) * pair.b * pair.b;
     }
-    const double added = sum_of(kept) - lost, sum = offset + added;
-    lost = (sum - offset) - added;
-    offset = sum;
+    offset.add(sum_of(kept));
+    quadratic.add(sum_of(squares));
     block.balance(slopes, balance);
     for (std::size_t k = 0; k < block.n; ++k) {
       degree[block.better[k]] += slopes[k];
       degree[block.worse[k]] += slopes[k];
     }
   }
-  return {offset, sum_of(quadratic), sum_of(products)};
+  return {offset.value(), quadratic.value(), sum_of(products)};
 }
 
 RANKSVM_CLONES void ListedPairs::weigh(const double* scores, double least, double* balance) {
