@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
+from ..solvers.newton import SOLVED
 from ..solvers.result import Progress, SolverResult, Status
 from .feature_space import FeatureSpace
 from .interior_problem import InteriorProblem, Point, Step
@@ -55,12 +56,10 @@ from .objective import LinearObjective
 from .row_space import RIDGE, DotProducts
 
 Vector = NDArray[np.float64]
-Floats = NDArray[np.float64]
 
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
 FALL = 0.1  # of the mean product: what a step aims for at most
-SOLVED = 0.1  # of equations: what single precision may leave
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
 
 

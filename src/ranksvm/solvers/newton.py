@@ -18,10 +18,8 @@ Vector = NDArray[np.float64]
 
 GAIN_OF_GAP, GAIN_OF_SLOPE = 4.0, 10.0  # what a step has to bring down its gap or square slope by
 SAFE = 4.0  # times what is foreseen of the distance
-SOLVED, TRUSTED = (
-    0.1,
-    4,
-)  # of the equations of a step, what may be left; and steps until asked again
+SOLVED = 0.1  # of equations: what single precision may leave
+TRUSTED = 4  # steps that leave much, from one that it served on, until that is asked again
 HOPED = 0.1  # of the distance: what a first step may leave, as from a solution nearby
 WIDE = 64  # features, from which on a Hessian costs more than another step does
 N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
