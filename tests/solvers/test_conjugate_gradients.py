@@ -55,8 +55,9 @@ def plain_products(model, metric, accuracy):
     """How many products textbook conjugate gradients need."""
     r = -model.gradient
     z = r / metric
-    p, n = z, 0
-    while np.linalg.norm(r) > accuracy * np.linalg.norm(model.gradient):
+    p, n, energy = z, 0, r @ z
+    norm = np.linalg.norm(r)
+    while np.linalg.norm(r) > accuracy * norm or r @ z > accuracy * energy:
         product = model.hessian @ p
         alpha = (r @ z) / (p @ product)
         after = r - alpha * product
@@ -77,6 +78,19 @@ def test_step_leaves_as_little_as_asked_for(seed, accuracy):
     np.testing.assert_allclose(step.image, model.X @ step.step, atol=1e-9 * norm)
     assert step.step @ model.gradient < 0
     assert model.n_images == n_products
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.1])
+@pytest.mark.parametrize("seed", range(10))
+def test_features_of_any_scale_count(seed, accuracy):
+    model = make_model(seed)
+    model.X += np.linalg.norm(model.X, axis=0) * np.ones((40, 1))  # they have much in common
+    model.smoothing = 1.0  # so that the step is where it got to
+    metric = metric_of(model)
+    step, _ = by_metric(model, metric, accuracy, 500)
+    left = model.gradient + model.hessian @ step.step
+    at_first = model.gradient @ (model.gradient / metric)
+    assert left @ (left / metric) <= accuracy * at_first * (1 + 1e-9)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 0.03, 1e-4]))

@@ -317,6 +317,12 @@ def test_protein(protein, solver, storage, place):
         assert np.array_equal(one.coef_, fit(2).coef_)
 
 
+def test_raw_features_send_no_step_to_and_fro(protein):
+    X, y, qid = protein
+    model = RankSVM(1e-4, normalize=None, solver="trust_region", tol=1e-10).fit(X, y, qid)
+    assert len(model.history_) < 100
+
+
 def test_planes_from_far_away_do_not_hold_up_the_end(protein):
     X, y, qid = protein
     for tol in (1e-3, 1e-4):

@@ -123,13 +123,17 @@ def conjugate_gradients(
     `accuracy`, as a part of the gradient, and what is `wanted` beyond it if few products more lead
     there at the pace so far.
 
+    Where features differ much in scale, the largest make up that length, and a step that has to do
+    with them alone may be longer than the next can put right: dozens would go to and fro. So the
+    square of what `precondition` makes of it, in which all features count, has to fall by as much.
+
     The images of the directions are carried along, so that the step's own image needs no further
     pass over X. Returned are the step and the number of products.
     """
     gradient = current.gradient
     direction = precondition(-gradient)
     energy = -float(gradient @ direction)
-    length, most = max(float(np.linalg.norm(gradient)), TINY), max_products
+    length, at_first, most = max(float(np.linalg.norm(gradient)), TINY), energy, max_products
     image = current.image(direction)
     way, is_smoothed = _Way(gradient), current.smoothing > 0
     for n_products in range(1, max_products + 1):
@@ -141,13 +145,13 @@ def conjugate_gradients(
         way.go(energy / curvature, product)
         left = way.residual if is_smoothed else way.blended
         rest = float(np.linalg.norm(left)) / length
-        if rest <= accuracy:
+        scaled = precondition(way.residual)
+        energy, previous = float(way.residual @ scaled), energy
+        if rest <= accuracy and energy <= accuracy * at_first:
             most = min(most, n_products + FARTHER)
             foreseen = rest ** (most / n_products)
             if rest <= wanted or foreseen > wanted or n_products == most:
                 return (way.reached() if is_smoothed else way.blend()), n_products
-        scaled = precondition(way.residual)
-        energy, previous = float(way.residual @ scaled), energy
         direction = scaled + (energy / previous) * direction
         if n_products < max_products:
             image = current.image(direction)
