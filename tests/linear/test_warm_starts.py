@@ -18,7 +18,7 @@ from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem
-from ranksvm.linear.warm_starts import WarmStart
+from ranksvm.linear.warm_starts import BoundsByC, WarmStart
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
@@ -344,3 +344,46 @@ def test_for_a_choice_a_share_of_what_was_gained_is_left(loss, kind):
 )
 def test_the_gap_for_a_choice_is_a_share_of_the_value_and_of_what_it_gained(value, gap, is_small):
     assert Progress(1e-3, share=0.03, at_rest=2.0).is_small(value, gap) is is_small
+
+
+values = st.floats(0, 1e9)
+lines = st.lists(st.tuples(values, values), min_size=1, max_size=8)
+weights_of_loss = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=8, unique=True)
+
+
+@given(lines, weights_of_loss, st.randoms(use_true_random=False))
+def test_bounds_for_some_c_are_bounds_for_others(lines, cs, random):
+    def optimum(c):
+        return min(charged + c * loss for charged, loss in lines)
+
+    random.shuffle(cs)
+    half = len(cs) // 2
+    bounds = BoundsByC()
+    for c in cs[:half]:
+        bounds = bounds.with_bound(c, optimum(c))
+    for c in cs:
+        assert bounds.of(c) <= optimum(c) * (1 + 1e-15)
+        smaller = [optimum(other) for other in cs[:half] if other <= c]
+        assert bounds.of(c) >= max(smaller, default=-np.inf)
+
+
+def test_between_two_c_a_bound_lies_on_their_line():
+    bounds = BoundsByC().with_bound(3.0, 5.0).with_bound(1.0, 1.0)
+    assert bounds.of(2.0) == pytest.approx(3.0, rel=1e-14)
+    assert [bounds.of(c) for c in (0.5, 1.0, 4.0)] == [-np.inf, 1.0, 5.0]
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["noisy", "separable"])
+def test_no_bound_is_forgotten_where_c_grows(loss, kind):
+    X, y, qid = rows(11, 60, 200, kind)
+    of_each = [Parameters(C=C, loss=loss) for C in 10.0 ** np.arange(-2, 6)]
+    preferences = Preferences.from_labels(y.astype(float), qid)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, of_each[0])
+    last = 0.0
+    for _, result in solve_grid(problem, of_each, for_choice=True):
+        assert result.status is Status.CONVERGED
+        for line in result.history:
+            bound = line.value * (1 - line.dual_gap)
+            assert bound >= last * (1 - 1e-12)
+            last = max(last, bound)

@@ -44,7 +44,7 @@ from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .solver_choice import SolverChoice
 from .training import Problem, progress_of
-from .warm_starts import WarmStart
+from .warm_starts import BoundsByC, WarmStart
 
 Vector = NDArray[np.float64]
 
@@ -161,7 +161,7 @@ def solve_grid(
     if 1 < len(order) < MANY:
         problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
-    leeway = COLD
+    leeway, bounds = COLD, BoundsByC()
     for place in by_twos(order) if for_choice and _goes_far(problem.choice) else order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
@@ -170,11 +170,13 @@ def solve_grid(
         if at_rest is not None:
             progress.share = leeway * min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
             progress.at_rest = replace(at_rest, objective=objective).value
+        progress.lower_bound = bounds.of(objective.c)
         objective, w0 = start.ahead(objective, progress)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
         yield place, result
         start = start.after(progress, unit * C)
+        bounds = bounds.with_bound(unit * C, progress.lower_bound)
         leeway = _leeway(problem, result, progress)
         problem = replace(problem, choice=problem.choice.when_warm(result))
 

@@ -11,7 +11,9 @@ X; and if the last solution still has the gap that is asked for, nothing is comp
 (`ranksvm.linear.known`). From there on,
 
 - Newton's method begins with the Hessian that was formed last, as long as that serves,
-- a smoothed hinge begins as narrow as the last solution left it, or as the gap to reach needs.
+- a smoothed hinge begins as narrow as the last solution left it, or as the gap to reach needs,
+- bounds of the optimum for other c bound that for this one (`BoundsByC`): where pairs are separated
+  and regularisation is weak, the last bound is all that is needed, for however large a c.
 
 That is at the weights of the last bound, which need not be those of the least value.
 
@@ -25,9 +27,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.rounding import ROUNDING
 from ..records import record
 from ..solvers import Progress
 from ..solvers.line_search import line_search
+from ..solvers.result import TINY
 from .known import Known
 from .objective import LinearEvaluation, LinearObjective
 
@@ -37,6 +41,40 @@ Vector = NDArray[np.float64]
 class _Solution(NamedTuple):
     known: Known
     c: float
+
+
+@record
+class BoundsByC:
+    """Lower bounds of the optimum ``P*(c) = min R(w) + c L(X w)`` for some c, and so for others.
+
+    It is the least of straight lines, none of which falls. So it is concave, and lies above the
+    line between bounds for two values of c (:eq:`concave`); and beyond the largest it is no less.
+
+    Attributes
+    ----------
+    known : tuple of (c, bound)
+        With ascending c.
+    """
+
+    known: tuple[tuple[float, float], ...] = ()
+
+    def of(self, c: float) -> float:
+        """Return a bound for c; -inf where none follows."""
+        below = [found for found in self.known if found[0] <= c]
+        if not below:
+            return -np.inf
+        bound = max(bound for _, bound in below)
+        above = [found for found in self.known if found[0] > c]
+        if above:
+            (first, low), (last, high) = below[-1], above[0]
+            share = (c - first) / (last - first)
+            line = (1 - share) * low + share * high
+            bound = max(bound, line - 4 * ROUNDING * (abs(low) + abs(high)))
+        return bound
+
+    def with_bound(self, c: float, bound: float) -> BoundsByC:
+        """Return these and another."""
+        return BoundsByC(tuple(sorted((*self.known, (c, bound)))))
 
 
 @record
@@ -63,7 +101,8 @@ class WarmStart:
             return objective.knowing(None), self.weights
         objective = objective.knowing(self.last.known)
         here = objective.with_loss(self.last.known.formula).evaluate(self.last.known.weights)
-        is_near = progress.is_small(here.value, here.duality_gap)
+        gap = here.value + here.rounding - max(here.lower_bound, progress.lower_bound)
+        is_near = progress.is_small(here.value, gap / max(abs(here.value), TINY))
         there = None if is_near else self._best_on_line(here, progress)
         if there is None:
             return objective, here.weights
