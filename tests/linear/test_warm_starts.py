@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 import reference
 from ranksvm import ConvergenceWarning, RankSVM, ranksvm_grid
+from ranksvm.linear import samples
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.grid import by_twos, solve_grid
 from ranksvm.linear.known import LEAST_KEPT, LastHessian
@@ -387,3 +388,14 @@ def test_no_bound_is_forgotten_where_c_grows(loss, kind):
             bound = line.value * (1 - line.dual_gap)
             assert bound >= last * (1 - 1e-12)
             last = max(last, bound)
+
+
+def test_no_line_is_searched_before_steps_by_a_sample(monkeypatch):
+    monkeypatch.setattr(samples, "LONG_QUERY", 64)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30_000, 10))
+    y = np.argsort(np.argsort(X @ rng.normal(size=10) + rng.normal(size=30_000)))
+    grid = ranksvm_grid(X, y, None, np.logspace(-3, 3, 7))
+    steps = [history for history in grid.histories if "samples" in {at.solver for at in history}]
+    assert len(steps) > 1
+    assert {history[0].n_evaluations for history in steps} == {1}

@@ -94,16 +94,19 @@ class WarmStart:
     before: _Solution | None = None
 
     def ahead(
-        self, objective: LinearObjective, progress: Progress
+        self, objective: LinearObjective, progress: Progress, *, by_line: bool = True
     ) -> tuple[LinearObjective, Vector | None]:
-        """Return an objective of another c that knows where to begin, and the weights there."""
+        """Return an objective of another c that knows where to begin, and the weights there.
+
+        These are the last ones, or `by_line` the best through the last two.
+        """
         if self.last is None:
             return objective.knowing(None), self.weights
         objective = objective.knowing(self.last.known)
         here = objective.with_loss(self.last.known.formula).evaluate(self.last.known.weights)
         gap = here.value + here.rounding - max(here.lower_bound, progress.lower_bound)
         is_near = progress.is_small(here.value, gap / max(abs(here.value), TINY))
-        there = None if is_near else self._best_on_line(here, progress)
+        there = self._best_on_line(here, progress) if by_line and not is_near else None
         if there is None:
             return objective, here.weights
         return objective.knowing(there.known), there.weights
