@@ -108,6 +108,14 @@ def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
     assert continuation.retreat(at, 0.2).width > at.width
 
 
+def test_near_the_end_a_smooth_loss_goes_wide_once_two_steps_are_cut_short():
+    continuation, at = Continuation(), Width(smoothing=0.0, has_kinks=False)
+    for step in (0.2, 0.3, 0.2):
+        assert continuation.retreat(at, step, 0.1) is None
+    assert continuation.retreat(at, 0.2, 0.1).width == 100.0
+    assert Continuation().retreat(at, 0.2, 0.9).width == 100.0
+
+
 def test_exact_steps_of_a_smooth_loss_go_wide_once_two_are_cut_short():
     continuation, at = Continuation(foresees=True), Width(smoothing=0.0, has_kinks=False)
     for step in (0.05, 0.3, 0.05):

@@ -102,24 +102,29 @@ class Continuation:
         return wide
 
     def begun_anew(
-        self, evaluation: Evaluation, step: float, dual_gap: float = 0.0
+        self, evaluation: Evaluation, step: float, dual_gap: float = 1.0
     ) -> Evaluation | None:
         """Return where the way begins wide after all, after a step; None to go on.
 
-        That is after a step of less than a quarter; where steps are exact, after two of less than a
-        tenth, one after another, since a single one may well lead on. With kinks it is after three,
-        and not where the relative gap says that the way has led somewhere.
+        That is after a step of less than a quarter, or two of them where the relative gap says that
+        the way has led somewhere. Where steps are exact, it is after two of less than a tenth, one
+        after another, since a single one may well lead on; with kinks after three, and not where
+        the gap says so.
         """
         if self.is_wide or (evaluation.has_kinks and dual_gap < FAR):
             return None
-        shortest, most = (SHORTEST, 1 + evaluation.has_kinks) if self._foresees else (SHORT, 0)
+        shortest, most = SHORT, int(dual_gap < FAR)
+        if self._foresees:
+            shortest, most = SHORTEST, 1 + evaluation.has_kinks
         self._n_short = self._n_short + 1 if step < shortest else 0
         if self._n_short <= most:
             return None
         wide = self.widened(evaluation)
         return None if wide is evaluation else wide
 
-    def retreat(self, evaluation: Evaluation, step: float) -> Evaluation | None:
+    def retreat(
+        self, evaluation: Evaluation, step: float, dual_gap: float = 1.0
+    ) -> Evaluation | None:
         """Return the evaluation with a wider smoothing, after a step from there; None to go on.
 
         That is half the way back, by its logarithm, where the first step at a width had to be cut
@@ -128,7 +133,7 @@ class Continuation:
         becomes so (`begun_anew`). Where the way has gone back before, it is wide no longer.
         """
         if not (self.is_wide or evaluation.has_kinks):
-            return self.begun_anew(evaluation, step)
+            return self.begun_anew(evaluation, step, dual_gap)
         if not self.is_wide:
             is_new = self._n_steps == 0 and not self._went_back
             if not (is_new and step < 0.5 and self.ratio < 0.5):

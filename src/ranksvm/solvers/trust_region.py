@@ -117,7 +117,7 @@ def trust_region(
             status = Status.STALLED
             break
         length = trial.step
-        wider = continuation.retreat(current, trial.step)
+        wider = continuation.retreat(current, trial.step, progress.dual_gap)
         if wider is not None:
             current, metric = wider.with_metric()
             continue
