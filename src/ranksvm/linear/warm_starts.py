@@ -13,7 +13,7 @@ X; and if the last solution still has the gap that is asked for, nothing is comp
 - Newton's method begins with the Hessian that was formed last, as long as that serves,
 - a smoothed hinge begins as narrow as the last solution left it, or as the gap to reach needs,
 - bounds of the optimum for other c bound that for this one (`BoundsByC`): where pairs are separated
-  and regularisation is weak, the last bound is all that is needed, for however large a c.
+  and regularisation is weak, the last one is as good as any, and only the loss is to be removed.
 
 That is at the weights of the last bound, which need not be those of the least value.
 
