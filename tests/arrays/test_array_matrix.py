@@ -212,6 +212,7 @@ def test_rows_that_do_not_fit_are_streamed(device, monkeypatch):
     with pytest.warns(UserWarning, match="X stays on the host"):
         streamed = placement.copied(X, device)
     held = ArrayMatrix(rows.DenseRows(device, device.asarray(X)))
+    assert (held.is_large, streamed.is_large) == (False, True)  # how dear a pass is
     y = rng.integers(0, 4, 300)
     evaluations = [
         LinearObjective(matrix, make_loss(SquaredHinge, y, device=device), 0.01).evaluate(

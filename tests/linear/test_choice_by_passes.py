@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from ranksvm.linear import costs
+from ranksvm.linear import costs, matrix
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
@@ -24,6 +24,11 @@ class Rows:
 
     shape: tuple[int, int]
     share: float = 1.0
+    has_walk: bool = True
+
+    @property
+    def is_large(self):
+        return self.n_stored >= matrix.LARGE
 
     @property
     def n_stored(self):
@@ -42,22 +47,32 @@ def test_planes_go_first_unless_passes_are_dear(share, monkeypatch):
     X = Rows((ROWS, 136), share)
     in_memory = choice(X, "hinge")
     assert in_memory.n_planes > 50
-    monkeypatch.setattr(costs, "LARGE", X.n_stored + 1)
+    monkeypatch.setattr(matrix, "LARGE", X.n_stored + 1)
     assert vars(choice(X, "hinge")) == vars(in_memory)
-    monkeypatch.setattr(costs, "LARGE", X.n_stored)
+    monkeypatch.setattr(matrix, "LARGE", X.n_stored)
     assert (choice(X, "hinge").name, choice(X, "hinge").n_planes) == ("newton", 0)
 
 
 def test_products_are_worth_fewer_where_passes_are_dear(monkeypatch):
     X = Rows((ROWS, 3000), 0.01)
     before = choice(X, "squared_hinge").n_products
-    monkeypatch.setattr(costs, "LARGE", 1)
+    monkeypatch.setattr(matrix, "LARGE", 1)
     assert 0 < choice(X, "squared_hinge").n_products < before / 3
 
 
 def test_planes_go_first_where_a_hessian_is_dear_as_well(monkeypatch):
-    monkeypatch.setattr(costs, "LARGE", 1)
+    monkeypatch.setattr(matrix, "LARGE", 1)
     assert choice(Rows((ROWS, 3000)), "hinge").n_planes > 50
+
+
+def test_sweeps_for_each_column_are_dearer_than_a_walk():
+    walk, sweeps = (
+        choice(Rows((ROWS, 100), has_walk=has_walk), "squared_hinge", rows_of_a_query=ROWS)
+        for has_walk in (True, False)
+    )
+    assert (walk.name, sweeps.name) == ("newton", "newton")
+    assert 2 * walk.n_products < sweeps.n_products
+    assert sweeps.products_first
 
 
 def test_more_planes_are_worth_trying_where_few_pairs_decide():

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
-from ranksvm.linear import objective as of_objective
-from ranksvm.linear import samples
+from ranksvm.linear import design_matrix, samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
@@ -221,7 +220,7 @@ def test_a_sample_that_misleads_does_no_harm(loss, exponent, small):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    "limit", [(steps_by_samples, "MOST_PRODUCTS", 1), (of_objective, "LARGE", 0)]
+    "limit", [(steps_by_samples, "MOST_PRODUCTS", 1), (design_matrix, "LARGE", 0)]
 )
 def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small, monkeypatch):
     monkeypatch.setattr(*limit)

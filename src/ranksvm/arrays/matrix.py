@@ -49,10 +49,16 @@ class ArrayMatrix:
     shape : tuple of (n_samples, n_columns)
     n_stored : int
         Number of stored values.
+    is_large : bool
+        Whether rows stay on the host, from where they are copied for each pass.
+    has_walk : bool
+        Always false: there are sweeps of blocks of columns.
     columns : Columns
     n_passes : int
         How often all of X has been read so far, by this view.
     """
+
+    has_walk = False
 
     def __init__(
         self,
@@ -64,6 +70,7 @@ class ArrayMatrix:
         self._factors = np.ones(rows.shape[1]) if factors is None else factors
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
+        self.is_large = rows.streamed
         self.columns = Columns(self.shape[1]) if columns is None else columns
         self.n_passes = 0
         self._squares: Vector | None = None

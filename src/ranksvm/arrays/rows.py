@@ -54,7 +54,7 @@ class DenseRows:
         self.shape: tuple[int, int] = tuple(X.shape)
         self.n_stored = self.shape[0] * self.shape[1]
         self._X = X
-        self._streamed = streamed
+        self.streamed = streamed
         self._offset = None if offset is None else device.asarray(offset)
         self._as_it_is = not streamed and offset is None and X.dtype == device.float64
 
@@ -63,11 +63,11 @@ class DenseRows:
         if self._offset is not None or not self.shape[0]:
             return self
         sample = [self._X[int(row), :] for row in sampled_rows(self.shape[0])]
-        host = sample if self._streamed else [self.device.to_host(row) for row in sample]
+        host = sample if self.streamed else [self.device.to_host(row) for row in sample]
         offset = column_offsets(np.stack(host))
         if offset is None:
             return self
-        return DenseRows(self.device, self._X, streamed=self._streamed, offset=offset)
+        return DenseRows(self.device, self._X, streamed=self.streamed, offset=offset)
 
     @property
     def rows_in_a_sum(self) -> int:
@@ -117,7 +117,7 @@ class DenseRows:
     def rows_at(self, rows: Array, scale: Array) -> Array:
         """Return ``(X * scale)[rows, :]``, in float64 as scales are."""
         device = self.device
-        if self._streamed:
+        if self.streamed:
             chosen = device.asarray(self._X[device.to_host(rows)])
         else:
             chosen = device.take(self._X, rows, axis=0)
@@ -152,7 +152,7 @@ class DenseRows:
         for begin in range(0, n, size):
             rows = slice(begin, min(begin + size, n))
             block = self._X[rows, columns]
-            if self._streamed:
+            if self.streamed:
                 block = self.device.asarray(np.ascontiguousarray(block))
             block = self.device.xp.astype(block, self.device.float64, copy=False)
             yield rows, block if self._offset is None else block - self._offset[columns]
@@ -180,7 +180,7 @@ class DenseRows:
 class SparseRows:
     """Sparse rows on the device, by rows and by columns, so that no product has to scatter.
 
-    Values are held in float64.
+    Values are held in float64. They are never streamed.
 
     Parameters
     ----------
@@ -199,6 +199,7 @@ class SparseRows:
         shape: tuple[int, int],
     ) -> None:
         xp = device.xp
+        self.streamed = False
         self.device, self.shape = device, shape
         self.n_stored = int(values.shape[0])
         values = xp.astype(values, device.float64, copy=False)

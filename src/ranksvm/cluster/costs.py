@@ -69,6 +69,8 @@ class ClusterCosts(Costs):
             int(sizes.sum()),
             n_features,
             n_stored,
+            True,  # each pass is a round, however little is stored
+            True,
             0.5 * float(rows @ rows),
             *in_score_space(rows),
             int(sizes[sizes * n_features > BLOCK].sum()),
@@ -78,11 +80,6 @@ class ClusterCosts(Costs):
 
     def _round(self, n_numbers: float) -> float:
         return round_of(self.n_partitions, n_numbers)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether each pass is charged for: it is a round, however little is stored."""
-        return True
 
     @property
     def read(self) -> float:

@@ -40,7 +40,13 @@ class ClusterMatrix:
     shape : tuple of (n_samples, n_features)
     n_stored : int
     columns : Columns
+    is_large : bool
+        Always true: a pass is a round.
+    has_walk : bool
+        As on the hosts.
     """
+
+    is_large = has_walk = True
 
     def __init__(self, rounds: Rounds, totals: Total, n_features: int, n_stored: int) -> None:
         self.rounds = rounds

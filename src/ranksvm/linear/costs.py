@@ -16,7 +16,7 @@ from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
 from .hessian import OF_BLOCKS
-from .matrix import LARGE, Matrix
+from .matrix import Matrix
 from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
@@ -82,6 +82,8 @@ class Costs:
     n, d : int
         Rows and features.
     n_stored : int
+    is_large, has_walk : bool
+        As of X: whether each pass is charged for, and whether Hessians walk through long queries.
     n_pairs : float
         How many there are at most.
     sweep, laplacian : float
@@ -106,6 +108,8 @@ class Costs:
     n: int
     d: int
     n_stored: int
+    is_large: bool
+    has_walk: bool
     n_pairs: float
     sweep: float
     laplacian: float
@@ -122,15 +126,16 @@ class Costs:
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
         """Count rows, values and pairs."""
         n, d = X.shape
+        of_rows = n, d, X.n_stored, X.is_large, X.has_walk
         if isinstance(preferences, GivenPreferences):
             n_pairs = float(len(preferences.winner))
             sweep, laplacian = GIVEN_SWEEP * (n_pairs + n), GIVEN_LAPLACIAN * (n_pairs + n)
-            return cls(n, d, X.n_stored, n_pairs, sweep, laplacian, are_given=True)
+            return cls(*of_rows, n_pairs, sweep, laplacian, are_given=True)
         if not isinstance(preferences, Preferences):
             n_pairs = preferences.n_looked_at
             is_dense = OF_BLOCKS * X.n_stored > n * d
             sums = TOP_SWEEP * n_pairs, TOP_LAPLACIAN * n_pairs
-            return cls(n, d, X.n_stored, n_pairs, *sums, are_given=not is_dense)
+            return cls(*of_rows, n_pairs, *sums, are_given=not is_dense)
         sizes = np.diff(preferences.groups.indptr).astype(np.float64)
         n_walked = int(sizes[sizes * d > BLOCK].sum())
         n_pairs = preferences.groups.most_pairs
@@ -139,7 +144,7 @@ class Costs:
         n_queries = int((sizes > 1).sum())
         n_levels = _levels_of_longest(preferences, sizes) if n_walked else 1.0
         of_queries = (*powers, n_queries, n_levels)
-        return cls(n, d, X.n_stored, n_pairs, *of_scores, n_walked, False, *of_queries)
+        return cls(*of_rows, n_pairs, *of_scores, n_walked, False, *of_queries)
 
     def of_rows(self, n: int) -> Costs:
         """Return what so many rows of long queries cost, copied and dense."""
@@ -147,6 +152,7 @@ class Costs:
             self,
             n=n,
             n_stored=n * self.d,
+            is_large=False,
             n_walked=min(self.n_walked, n),
             n_levels=min(self.n_levels, n),
             sweep=n / self.n * self.sweep,
@@ -162,14 +168,6 @@ class Costs:
     def stores_little(self) -> bool:
         """Whether rows store so little that dense blocks of them cost more."""
         return OF_BLOCKS * self.n_stored <= self.n * self.d
-
-    @property
-    def is_large(self) -> bool:
-        """Whether X may have to come from disk for each pass.
-
-        Whether it does is not asked: solvers, and so the last bits, are the same in memory.
-        """
-        return self.n_stored >= LARGE
 
     @property
     def read(self) -> float:
@@ -268,6 +266,8 @@ class Costs:
     @property
     def _walk(self) -> float:
         """What long queries cost beyond their dense blocks."""
+        if not self.has_walk:
+            return LAPLACIAN * self.n_walked * self.d
         return self.n_walked * (WALK_ROW + WALK * self.d) + self._of_levels
 
     @property

@@ -50,9 +50,13 @@ class DesignMatrix:
         Which features the columns are: all, unless these are many more than the stored values.
     n_passes : int
         How often all of X has been read so far, by this view.
-    is_mapped : bool
-        Whether X is mapped from disk, where a pass may take long.
+    is_mapped, is_large : bool
+        Whether X is mapped from disk, where a pass may take long; whether it is so large as to be.
+    has_walk : bool
+        Always true: see `ranksvm.linear.long_query`.
     """
+
+    has_walk = True
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class DesignMatrix:
         self._products = products
         self.shape = shape
         self.n_stored = n_stored
+        self.is_large = n_stored >= LARGE
         self.columns = Columns(shape[1]) if columns is None else columns
         self.n_passes = 0
         self.is_mapped = False
@@ -326,7 +331,7 @@ or float64
 
         More steps are more passes, which are dear where X is large.
         """
-        if self.n_stored >= LARGE or not isinstance(loss.pairs, CorePairs):
+        if self.is_large or not isinstance(loss.pairs, CorePairs):
             return None
         return rough_hessian(self, loss, scale, n_threads)
 
@@ -358,7 +363,7 @@ or float64
             return None
         precision = None
         if dtype is not None and self.shape[1] <= MOST_COLUMNS:
-            every = one_of(blocks, self.shape) if roughly and self.n_stored < LARGE else 1
+            every = one_of(blocks, self.shape) if roughly and not self.is_large else 1
             precision = Precision(*self.standardization(n_threads), dtype, every)
         if precision is None and self.n_stored < UNCACHED:
             return None

@@ -129,6 +129,18 @@ class Matrix(Protocol):
         """Number of stored values."""
 
     @property
+    def is_large(self) -> bool:
+        """Whether passes are charged for as if X came from afar for each: from disk, say.
+
+        Whether it does is not asked of the host: solvers, and so the last bits, are the same in
+        memory.
+        """
+
+    @property
+    def has_walk(self) -> bool:
+        """Whether a Hessian walks through long queries; else it takes a sweep for each column."""
+
+    @property
     def n_passes(self) -> int:
         """How often all of X has been read so far; an explicit Hessian counts as once."""
 

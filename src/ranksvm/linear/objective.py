@@ -24,7 +24,7 @@ from ..records import record
 from .evaluation import AtWeights, Terms
 from .known import Known
 from .line import Line
-from .matrix import LARGE, Fresh, FullStep, Slope
+from .matrix import Fresh, FullStep, Slope
 from .penalties import SquaredNorm
 from .samples import Sample, draw_sample
 
@@ -309,8 +309,8 @@ class LinearEvaluation(AtWeights):
     def resampled(self) -> LinearEvaluation | None:
         """Return this on a sample drawn for these weights; None without, or if passes are dear."""
         objective, activity = self.objective, self._smooth_loss.hessian_diagonal
-        sample, is_dear = objective.sample, objective.X.n_stored >= LARGE
-        n_rows = 0 if sample is None or is_dear else sample.n_rows
+        sample = objective.sample
+        n_rows = 0 if sample is None or objective.X.is_large else sample.n_rows
         sample = draw_sample(objective.X, objective.loss.pairs, n_rows, activity)
         return replace(self, objective=replace(objective, sample=sample)).sampled
 
