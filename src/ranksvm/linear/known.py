@@ -7,7 +7,7 @@ began, the value is confirmed, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..pairs.loss_evaluation import LossEvaluation
 from ..pairs.losses import PairLoss
 from ..pairs.sweeps import Scores
+from ..records import record
 from .matrix import Slope
 
 Vector = NDArray[np.float64]
@@ -45,6 +46,33 @@ class Known(NamedTuple):
     slope: Slope | None
     upper_loss: float | None
     quick_upper_loss: float | None
+
+
+class Confirming(Protocol):
+    """An objective whose values can be confirmed: `ranksvm.linear.objective.LinearObjective`."""
+
+    def upper_value(self, weights: Vector) -> float:
+        """Return no less than the value at weights."""
+
+    def confirmed(
+        self, weights: Vector, value: float, upper: float, enough: float
+    ) -> tuple[Vector, float]:
+        """Return weights, or some a hair's breadth further out, and a confirmed value there."""
+
+
+@record
+class RememberedWeights:
+    """What is to be known of an evaluation when its scores are let go."""
+
+    objective: Confirming
+    weights: Vector
+    value: float
+    rounding: float
+
+    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
+        """Return these weights, or a hair's breadth further out, and a confirmed value there."""
+        upper = self.objective.upper_value(self.weights)
+        return self.objective.confirmed(self.weights, self.value, upper, enough)
 
 
 class LastHessian:

@@ -22,7 +22,7 @@ from ..pairs.rounding import ROUNDING, relative_rounding
 from ..pairs.sweeps import Scores
 from ..records import record
 from .evaluation import AtWeights, Terms
-from .known import Known
+from .known import Known, RememberedWeights
 from .line import Line
 from .matrix import Fresh, FullStep, Slope
 from .penalties import SquaredNorm
@@ -212,21 +212,6 @@ class LinearObjective(Terms):
 
 
 @record
-class RememberedWeights:
-    """What is to be known of an evaluation when its scores are let go."""
-
-    objective: LinearObjective
-    weights: Vector
-    value: float
-    rounding: float
-
-    def confirmed(self, bound: float, enough: float) -> tuple[Vector, float]:
-        """Return these weights, or a hair's breadth further out, and a confirmed value there."""
-        upper = self.objective.upper_value(self.weights)
-        return self.objective.confirmed(self.weights, self.value, upper, enough)
-
-
-@record
 class LinearEvaluation(AtWeights):
     """The objective at given weights, and the way to others.
 
@@ -279,6 +264,17 @@ class LinearEvaluation(AtWeights):
     def narrowed(self, ratio: float) -> LinearEvaluation:
         """Return the same weights with the width of the smoothing multiplied by `ratio`."""
         return self.objective.narrowed(ratio).at(self.weights, self.scores)
+
+    def tied(self, limit: LinearEvaluation) -> tuple[LinearEvaluation | None, int]:
+        """Return where rows are tied as pairs at the kink tell, and how many products that took.
+
+        See `ranksvm.linear.ties`.
+        """
+        from .ties import tied  # which few problems need
+
+        step, n_products = tied(self, limit)
+        there = None if step is None else self.along(step).trial(1.0).evaluation
+        return there, n_products
 
     @property
     def begins_wide(self) -> bool:

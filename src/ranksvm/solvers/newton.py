@@ -97,8 +97,7 @@ class _Newton:
             self._matrix = NewtonMatrix.of(current.last_system())
         while status is None:
             refined = self._continuation.refine(current, self._progress.target, self._trial)
-            limit = None if refined is current else self._continuation.limit(current)
-            if limit is not None and self._progress.ends_with(limit):
+            if refined is not current and self._continuation.ends(current, self._progress):
                 status = self._progress.record(current, 0.0)
                 continue
             direction, is_exact = self._direction(current, refined)

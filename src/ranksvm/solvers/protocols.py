@@ -185,6 +185,12 @@ class Evaluation(Point, Protocol):
         None, unless regularisation is so weak that all pairs can lie at the kink.
         """
 
+    def tied(self: P, limit: P) -> tuple[P | None, int]:
+        """Return where all that pairs at the kink tie together is so, and the products it took.
+
+        `limit` is where minima lead, like this one, for narrower smoothings. None if nothing is.
+        """
+
     def foreseen(self, ratio: float) -> Evaluation:
         """Return the model of the narrowed smoothing if what is smoothed now stays so.
 

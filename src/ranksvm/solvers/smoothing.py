@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .protocols import Evaluation, P, Trial
+from .result import Progress
 
 Vector = NDArray[np.float64]
 
@@ -18,6 +19,8 @@ AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a wi
 SHORT, SHORTEST = 0.25, 0.1  # a step
 BEFORE = 1 / 256  # of the way to the end
 FAR = 0.3  # a relative gap
+RISING = 3.0  # of the gap to reach
+LIKELY, OF_ALL = 60, 0.3  # products to tie what lies at the kink, and their share of all
 MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 
@@ -45,7 +48,7 @@ class Continuation:
     steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
     the way goes back to a wider smoothing, and on from there more accurately and less steeply; but
     if it fails again and again, the wide way is left for good (`retreat`). On it, minima move along
-    a line nearly, and the last two tell where to (`limit`).
+    a line nearly, and the last two tell where to (`limit`), and maybe how it ends (`ends`).
 
     Parameters
     ----------
@@ -70,6 +73,7 @@ class Continuation:
         self.is_wide = False
         self._began: Evaluation | None = None  # where the way left for a wide smoothing
         self._minimum: tuple[Vector, float] | None = None  # of the last width, and that width
+        self._n_for_ties, self._bound = 0, -np.inf  # products; the last lower bound
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
         self._went_back = self._went_beyond = False
@@ -184,6 +188,27 @@ class Continuation:
             narrowed = evaluation.narrowed(ratio)
         self.ratio = ratio
         return narrowed if narrowed.smoothing < smoothing else evaluation
+
+    def ends(self, minimum: Evaluation, progress: Progress) -> bool:
+        """Say whether the gap is small enough where minima lead, which the progress keeps then.
+
+        That is at their `limit`; or where all pairs at the kink lie exactly there, which shows
+        where it leads, too. To find that takes dozens of products: it is tried where the minimum
+        brings a bound that hardly rises any more, for a part of all products.
+        """
+        limit = self.limit(minimum)
+        if limit is None or progress.ends_with(limit):
+            return limit is not None
+        bound, self._bound = self._bound, progress.lower_bound
+        rise = progress.lower_bound - bound if minimum.lower_bound >= self._bound else np.inf
+        is_settled = rise <= RISING * progress.allowed(limit.value)
+        is_little = self._n_for_ties + LIKELY <= OF_ALL * progress.n_products
+        if not (minimum.has_kinks and is_settled and is_little):
+            return False
+        tied, n_products = minimum.tied(limit)
+        progress.n_products += n_products
+        self._n_for_ties += n_products
+        return tied is not None and progress.ends_with(tied)
 
     def limit(self, minimum: Evaluation) -> Evaluation | None:
         """Return where the minima of a wide way lead, as the last two tell; None if they do not.

@@ -79,11 +79,9 @@ def trust_region(
     norm_at_start = max(float(np.linalg.norm(current.gradient)), TINY)
     while status is None:
         before, refined = current, continuation.refine(current, progress.target)
-        if refined is not current:
-            limit = continuation.limit(before)
-            if limit is not None and progress.ends_with(limit):
-                status = progress.record(before, 0.0)
-                continue
+        if refined is not current and continuation.ends(before, progress):
+            status = progress.record(before, 0.0)
+            continue
         if metric is None or refined is not current:
             current, metric = refined.with_metric()
         if not current.gradient.any():
