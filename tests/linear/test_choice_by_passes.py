@@ -124,6 +124,16 @@ def test_strong_regularization_has_planes_go_first_in_few_rows(C, last):
     assert set(solvers[1:]) == {last}  # the first bound tells
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_interior_points_of_few_dense_rows_do_without_products(is_sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3_000)) * (rng.random((200, 3_000)) < (0.05 if is_sparse else 1.0))
+    X = DesignMatrix.from_array(csr_matrix(X) if is_sparse else X)
+    preferences = Preferences.from_labels(rng.integers(0, 3, 200), np.arange(200) // 20)
+    found = choose_solver(X, preferences, Parameters(loss="hinge"))
+    assert (found.name, found.if_weak) == ("row_space", is_sparse)
+
+
 @pytest.mark.parametrize(("C", "second"), [(1e-3, "bundle"), (1e4, "trust_region")])
 def test_products_follow_at_once_where_no_hessian_fits_and_regularization_is_weak(C, second):
     rng = np.random.default_rng(0)

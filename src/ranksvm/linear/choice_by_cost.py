@@ -65,8 +65,8 @@ def choose_solver(
       (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
       where some hundreds of them cost less than half the Newton steps. Where regularisation is
       weak, planes do not go first, but products for the hinge, unless a gap below 1e-4 is asked for
-      and these hundreds cost over three times the Newton steps; where there is next to none,
-      neither does.
+      and these hundreds cost over three times the Newton steps, or dense rows have interior points
+      that cost less than half of them; where there is next to none, neither does.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
     short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
@@ -146,13 +146,16 @@ def _of_hinge(
     n_products = explicit.in_products(costs, late * cost)
     if explicit.name == "trust_region":
         n_products = by_products / costs.product
+    is_little = _digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost
+    is_dense = costs.n_stored >= DENSE * costs.n * costs.d
+    by_points = explicit.name == "row_space" and is_dense and by_products > CHEAPER * cost
     return SolverChoice(
         explicit.name,
         kinks=True,
         n_planes=_planes_worth(costs, min(cost, by_products, descent)),
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
-        if_weak=_digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost,
+        if_weak=is_little and not by_points,
         unless_weak=costs.n >= FEW_ROWS,
     )
 
