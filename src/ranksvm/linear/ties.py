@@ -115,10 +115,8 @@ def tied(here: AtWeights, limit: AtWeights) -> tuple[Vector | None, int]:
         return None, 0
     if objective.penalty is not SQUARED_NORM:
         return None, 0
-    rows = np.flatnonzero(loss.hessian_diagonal)
-    queries = pairs.groups.numbers[rows]
-    margin = objective.loss.margin
-    ties = Ties.find(queries, limit.scores[rows], here.width, margin)
+    rows, margin = np.flatnonzero(loss.hessian_diagonal), objective.loss.margin
+    ties = Ties.find(pairs.groups.numbers[rows], limit.scores[rows], here.width, margin)
     if ties is None:
         return None, 0
     rows = rows[ties.rows]
