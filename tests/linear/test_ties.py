@@ -173,6 +173,24 @@ def test_ties_end_the_way_sooner_and_their_products_count(monkeypatch):
     assert n_products[-1] < products().history[-1].n_products
 
 
+def test_any_number_of_threads_ties_to_the_same_bits(monkeypatch):
+    X, y, qid = wide_text()
+    ties = []
+
+    def watched(self, limit, original=LinearEvaluation.tied):
+        there, n_products = original(self, limit)
+        ties.append((there is not None, n_products))
+        return there, n_products
+
+    monkeypatch.setattr(LinearEvaluation, "tied", watched)
+    options = {"loss": "hinge", "C": 50.0, "solver": "trust_region"}
+    one, *more = (RankSVM(n_threads=n, **options).fit(X, y, qid) for n in (1, 2, 3))
+    assert any(is_tied for is_tied, _ in ties)
+    for other in more:
+        np.testing.assert_array_equal(other.coef_, one.coef_)
+        assert (other.objective_, other.dual_gap_) == (one.objective_, one.dual_gap_)
+
+
 def test_only_pairs_of_labels_are_tied(way):
     _, found = way
     assert tied(*found[-1])[0] is not None

@@ -25,7 +25,7 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.loss_evaluation import SmoothEvaluation
 from ..records import record
 from .evaluation import AtWeights, Terms
-from .penalties import SQUARED_NORM
+from .penalties import SquaredNorm
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -113,7 +113,7 @@ def tied(here: AtWeights, limit: AtWeights) -> tuple[Vector | None, int]:
     objective, loss, pairs = here.objective, here.loss, here.objective.loss.pairs
     if not (isinstance(pairs, CorePairs) and isinstance(loss, SmoothEvaluation)):
         return None, 0
-    if objective.penalty is not SQUARED_NORM:
+    if not isinstance(objective.penalty, SquaredNorm):
         return None, 0
     rows, margin = np.flatnonzero(loss.hessian_diagonal), objective.loss.margin
     ties = Ties.find(pairs.groups.numbers[rows], limit.scores[rows], here.width, margin)
