@@ -18,6 +18,7 @@ from .trust_region import MOST_PRODUCTS, trust_region
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
+RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
@@ -104,9 +105,11 @@ def planes_first(
     stand, planes go on (`planes_last`).
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
-    end with about as many `products` as it was said to take, or several times as many where
-    regularisation is weak, as planes lead nowhere then; if not, planes go on that may take several
-    times as long as before, and the other one only after these.
+    end with about as many `products` as it was said to take, or several times as many where planes
+    lead nowhere; if not, planes go on that may take several times as long as before, and the other
+    one only after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
+    have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
+    each plane tells of one corner of a wide flat valley.
 
     Parameters
     ----------
@@ -147,7 +150,9 @@ def planes_first(
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
-        is_weak = unless_weak and strength(progress, w0) < WEAK
+        least = progress.history[-1].value / progress.history[0].value
+        weak = RATHER_WEAK if least < LITTLE_LEFT else WEAK
+        is_weak = unless_weak and strength(progress, w0) < weak
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
         with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
             result = planes_last(fallback, objective, start, progress, planes=planes)
