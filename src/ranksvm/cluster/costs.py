@@ -106,6 +106,6 @@ class ClusterCosts(Costs):
         if self.has_shared:
             return np.inf
         smoothing = SMOOTHING * self.sweep if kinks else 0.0
-        in_partitions = (self._hessian(kinks) + smoothing) / self.n_partitions
+        in_partitions = (self.hessian(kinks) + smoothing) / self.n_partitions
         sent = self._round(self.d**2)
         return n_steps * (in_partitions + FACTOR * self.d**3 + self.evaluation + sent)

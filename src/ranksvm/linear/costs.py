@@ -32,8 +32,11 @@ HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, HESSIAN_DOUBLE = 0.02, 1.2, 30.0, 0.05
 WALK_ROW, WALK = 90.0, 3.7
 LEVELS_ROW, LEVELS, MANY_LEVELS_ROW, MANY_LEVELS = 4.0, 0.15, 10.0, 1.0
 HESSIAN_TWO, HESSIAN_TWO_VALUES = 3.6, 0.06  # of two rows of a short query; times d
-HESSIAN_SPARSE, DOCUMENT = 0.13, 150.0  # of d times stored values and two more a row; of a row
-SMOOTHED = 0.4  # of that, of short queries: hardly a pair is amid a narrow smoothing
+# Of a number that is added to a sparse Hessian, in a row of these or alone; and beyond that, as far
+# as the result leaves the cache.
+IN_ROW, IN_ROW_AFAR, ALONE, ALONE_AFAR, IN_CACHE = 0.13, 0.4, 0.55, 3.0, float(1 << 20)
+DOCUMENT, DOCUMENT_SHORT, HESSIAN_NUMBER = 150.0, 30.0, 5.5  # of a row; of a number of the result
+SMOOTHED = 0.25  # of that, of short queries: hardly a pair is amid a narrow smoothing
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
@@ -193,7 +196,7 @@ class Costs:
     def newton(self, n_steps: float, kinks: bool) -> float:
         """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
         smoothing = SMOOTHING * self.sweep if kinks else 0.0
-        hessian = self._hessian(kinks) + FACTOR * self.d**3
+        hessian = self.hessian(kinks) + FACTOR * self.d**3
         return n_steps * (hessian + self.evaluation + smoothing)
 
     def row_space(self, n_steps: float) -> float:
@@ -250,18 +253,32 @@ class Costs:
             return 1.0
         return 1 + SEPARABLE * (min(self.n, self.d) / max(self.n, self.d)) ** 2
 
-    def _hessian(self, kinks: bool) -> float:
+    def hessian(self, kinks: bool) -> float:
+        """Form the Hessian of all features; with kinks, of a smoothed loss."""
         if self.are_given and self.stores_little:
             return self._sparse_pairs
         if self.are_given:
             return self._dense_blocks + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if self.stores_little:
-            of_all = HESSIAN_SPARSE * (self.n_stored + 2 * self.n) * self.d + DOCUMENT * self.n
-            unused = (1 - SMOOTHED) * self.n_short / max(self.n, 1) if kinks else 0.0
-            return (1 - unused) * of_all + self._of_levels
+            return self._sparse_hessian(kinks)
         # Hardly a pair is amid a narrow smoothing.
         pairs = (HESSIAN_TWO + HESSIAN_TWO_VALUES * self.d) * self.n_twos * (not kinks)
         return self._dense_blocks + self._walk + pairs
+
+    def _sparse_hessian(self, kinks: bool) -> float:
+        """Form the Hessian of sparse rows, whose every value adds a row to it.
+
+        In short queries, numbers are added alone where the rows of a query store few in all.
+        """
+        values, n_short = self._of_a_row, max(self.n_short, 1)
+        afar = max(1 - IN_CACHE / self.d**2, 0.0)
+        row = (IN_ROW + IN_ROW_AFAR * afar) * self.d
+        of_query = values * (1 + 2 * self.n_twos / n_short)
+        alone = (ALONE + ALONE_AFAR * afar) * of_query
+        of_long = (self.n - self.n_short) * ((values + 2) * row + DOCUMENT)
+        of_short = self.n_short * (values * min(row, alone) + DOCUMENT_SHORT)
+        part = SMOOTHED if kinks else 1.0
+        return of_long + part * of_short + HESSIAN_NUMBER * self.d**2 + self._of_levels
 
     @property
     def _walk(self) -> float:
