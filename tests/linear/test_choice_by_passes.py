@@ -213,3 +213,52 @@ def test_many_pairs_of_a_feature_make_more_interior_point_steps():
         for k in (2, 6, 2000)
     }
     assert 1 < of[2] < 1.2 < of[6] < of[2000] == 2
+
+
+def sparse_hessian(d, rows_of_a_query=ROWS, kinks=False):
+    queries = np.arange(ROWS) // rows_of_a_query
+    preferences = Preferences.from_labels(np.arange(ROWS) % 3, queries)
+    return costs.Costs.of(Rows((ROWS, d), 6 / d), preferences).hessian(kinks)
+
+
+def test_hessians_of_sparse_rows_cost_less_where_a_query_stores_few_values():
+    long, ten, two = (sparse_hessian(1_000, k) for k in (ROWS, 10, 2))
+    of_result = costs.HESSIAN_NUMBER * 1_000**2
+    assert 2 * (two - of_result) < ten - of_result < (long - of_result) / 2
+    assert sparse_hessian(1_000, 2, kinks=True) < two
+    assert sparse_hessian(1_000, kinks=True) == long
+
+
+def test_hessians_of_sparse_rows_cost_more_for_each_feature_beyond_the_cache():
+    of_feature = [sparse_hessian(d) / d for d in (500, 1_000, 2_000, 4_000)]
+    assert of_feature[1] < 1.2 * of_feature[0]
+    assert of_feature[1] < of_feature[2] / 2 < of_feature[3]
+
+
+@pytest.mark.parametrize(("noise", "is_patient"), [(0.0, True), (5.0, False)])
+def test_products_have_more_time_where_nearly_all_pairs_can_be_ranked(
+    noise, is_patient, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 30))
+    y = np.digitize(X[:, 0] + noise * rng.normal(size=1_000), [-1.0, 0.0, 1.0])
+    objective = make_problem(
+        DesignMatrix.from_array(X),
+        Preferences.from_labels(y.astype(float), np.arange(1_000) // 50),
+        Parameters(loss="hinge", C=1e4),
+    ).objective
+    works = []
+
+    class Noted(automatic.Patience):
+        def __call__(self, progress):
+            works.append(self.work)
+            return super().__call__(progress)
+
+    monkeypatch.setattr(automatic, "Patience", Noted)
+    monkeypatch.setattr(automatic, "WEAK", 0.0)
+    monkeypatch.setattr(automatic, "RATHER_WEAK", 1.0)  # however strong it is
+    progress = Progress(tol=1e-6)
+    start = np.zeros(objective.size)
+    planes_first(trust_region, 40.0, objective, start, progress, unless_weak=True, products=10.0)
+    in_turn = automatic.IN_TURN_IF_WEAK if is_patient else automatic.IN_TURN
+    assert 10.0 * in_turn in works

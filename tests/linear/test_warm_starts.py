@@ -205,7 +205,7 @@ def test_solutions_take_fewer_steps_than_alone(loss, kind, most):
     [
         ("hinge", "bundle", 5.0, False),
         ("hinge", "bundle", 1e6, True),
-        ("squared_hinge", "newton", 120.0, False),
+        ("squared_hinge", "newton", 100.0, False),
         ("squared_hinge", "trust_region", 1e6, True),
     ],
 )
@@ -237,7 +237,7 @@ def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
         DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), Parameters()
     )
     problem = replace(
-        problem, choice=SolverChoice("newton", False, n_products=120.0, products_first=True)
+        problem, choice=SolverChoice("newton", False, n_products=100.0, products_first=True)
     )
     of_each = [Parameters(C=C) for C in np.geomspace(1e-2, 10, n_Cs)]
     results = dict(solve_grid(problem, of_each))

@@ -62,7 +62,7 @@ def test_products_are_work():
     assert not goes_on(16, 1.0, 0.0, per_line=1)
 
 
-@pytest.mark.parametrize("done", [20, 60, 90, 120])
+@pytest.mark.parametrize("done", [30, 60, 90, 120])
 @pytest.mark.parametrize("slope", [0.1, 1.0])
 def test_the_end_must_be_foreseen_within_so_much_of_the_work_of_the_other(done, slope):
     def gap(end):
@@ -154,10 +154,10 @@ def retreating(n_before, n_after, factor, widest=64e-3):
 
 def test_what_is_left_is_the_smoothing_after_a_retreat():
     lost = 40
-    falls, stands = (retreating(lost, 18, factor) for factor in (0.8, 1.0))
-    assert goes_on(58, 1e-3, 0.0, smoothings=falls)
-    assert not goes_on(58, 1e-3, 0.0, smoothings=stands)
-    assert not goes_on(58, 1e-3, 0.0)
+    falls, stands = (retreating(lost, 24, factor) for factor in (0.7, 1.0))
+    assert goes_on(64, 1e-5, 0.0, smoothings=falls)
+    assert not goes_on(64, 1e-5, 0.0, smoothings=stands)
+    assert not goes_on(64, 1e-5, 0.0)
 
 
 def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():

@@ -40,7 +40,7 @@ from .row_space import RowSpace
 Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
-FEW_PRODUCTS = 48
+FEW_PRODUCTS = 36
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 

@@ -7,7 +7,7 @@ from math import log
 from ..records import record
 from .result import Iteration, Progress
 
-FREE, FEWEST = 0.15, 5  # work before anything has to show, as a share of the other's, and at least
+FREE, FEWEST = 0.2, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
 FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
