@@ -271,7 +271,7 @@ class Costs:
         In short queries, numbers are added alone where the rows of a query store few in all.
         """
         values, n_short = self._of_a_row, max(self.n_short, 1)
-        afar = max(1 - IN_CACHE / self.d**2, 0.0)
+        afar = max(1 - IN_CACHE / max(self.d, 1) ** 2, 0.0)
         row = (IN_ROW + IN_ROW_AFAR * afar) * self.d
         of_query = values * (1 + 2 * self.n_twos / n_short)
         alone = (ALONE + ALONE_AFAR * afar) * of_query

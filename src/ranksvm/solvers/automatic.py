@@ -150,8 +150,8 @@ def planes_first(
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
-        least = progress.history[-1].value / progress.history[0].value
-        weak = RATHER_WEAK if least < LITTLE_LEFT else WEAK
+        zero, last = (progress.history[k].value for k in (0, -1))
+        weak = RATHER_WEAK if last < LITTLE_LEFT * zero else WEAK
         is_weak = unless_weak and strength(progress, w0) < weak
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
         with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
