@@ -42,6 +42,20 @@ def choice(X, loss, tol=1e-6, rows_of_a_query=120):
     return choose_solver(X, preferences, Parameters(loss=loss, tol=tol))
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_products_go_before_steps_by_a_sample_that_costs_as_much(loss):
+    rng = np.random.default_rng(0)
+    few, many = (
+        choose_solver(X, Preferences.from_labels(y), Parameters(loss=loss), n_sampled=20 * d)
+        for d in (40, 480)
+        for X, y in [(Rows((200_000, d)), rng.standard_normal(200_000))]
+    )
+    assert few.samples
+    assert many.samples
+    assert few.before_sample == 0
+    assert (many.before_sample > 10) == (loss == "squared_hinge")
+
+
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_planes_go_first_unless_passes_are_dear(share, monkeypatch):
     X = Rows((ROWS, 136), share)

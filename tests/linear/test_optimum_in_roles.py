@@ -31,7 +31,7 @@ def minimize(X, y, qid, parameters, **weights):
     pairs, c, n_pairs = weighted_pairs(preferences, parameters, CorePairs)
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs)
     matrix = DesignMatrix.from_array(X)
-    choice = choose_solver(matrix, preferences, parameters, False)
+    choice = choose_solver(matrix, preferences, parameters)
     rows = choice.rows(matrix, 1)
     problem = Problem(LinearObjective(matrix, loss, c, rows=rows), n_pairs, choice)
     return problem.minimize(parameters), n_pairs

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
-from ranksvm.linear import design_matrix, samples
+from ranksvm.linear import choice_by_cost, design_matrix, samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
@@ -29,7 +29,8 @@ LOSSES = ["squared_hinge", "hinge"]
 
 @pytest.fixture
 def small(monkeypatch):
-    """Samples of a fifth of a few hundred rows."""
+    """Samples of a fifth of a few hundred rows, and no products before them."""
+    monkeypatch.setattr(choice_by_cost, "LITTLE_STEP", np.inf)
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     monkeypatch.setattr(samples, "LEAST_ROWS", 80)
     monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 1)
@@ -230,6 +231,20 @@ def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small
     assert model.status_ == "converged"
     assert len(solvers_of(model)) > 1
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-6)
+
+
+@pytest.mark.parametrize(("d", "digits", "last"), [(20, 0, "trust_region"), (60, 4, "samples")])
+def test_products_go_first_where_steps_by_a_sample_are_dear(d, digits, last, small, monkeypatch):
+    monkeypatch.setattr(choice_by_cost, "LITTLE_STEP", 0.0)
+    X, y = noisy(2000, d)
+    X *= np.logspace(-digits, digits, d)
+    model = RankSVM(tol=1e-6).fit(X, y)
+    solvers = [line.solver for line in model.history_]
+    assert model.status_ == "converged"
+    assert (solvers[0], solvers[-1]) == ("trust_region", last)
+    model.set_params(warm_start=True, C=2.0).fit(X, y)
+    assert "trust_region" not in solvers_of(model)  # a step or two by the sample do
+    assert "samples" in solvers_of(RankSVM(loss="hinge").fit(X, y))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

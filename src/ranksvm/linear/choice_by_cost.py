@@ -18,6 +18,9 @@ from .row_space import DENSE, RowSpace
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
+# Of a sample: a step by it that costs next to nothing, in products; how many there are on all rows,
+# and what each of them takes besides, in products.
+LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 0.4, 4, 2.5
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
@@ -38,7 +41,7 @@ def choose_solver(
     X: Matrix,
     preferences: AnyPreferences,
     parameters: Parameters,
-    has_sample: bool = False,
+    n_sampled: int = 0,
     costs: Costs | None = None,
 ) -> SolverChoice:
     """Choose solvers by cost, where "auto" leaves the choice.
@@ -48,7 +51,9 @@ def choose_solver(
     (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`); for the hinge with
     few pairs, interior points as well. C and scales hardly matter to them. They are taken
 
-    - at once where a sample serves, since its Hessian costs next to nothing (`samples_first`),
+    - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`); but
+      where a step by that costs as much as some products, products of the squared loss begin as
+      long as they promise to be quicker than all steps by the sample,
     - at once for a smooth loss where six of them cost no more than 36 products with the Hessian,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
@@ -76,7 +81,7 @@ def choose_solver(
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
     if not parameters.conditions.are_none:
-        return _conditional(X, costs, parameters, has_sample)
+        return _conditional(X, costs, parameters, n_sampled > 0)
     if parameters.solver != "auto":
         return SolverChoice(parameters.solver, kinks)
     explicit = _explicit(X, preferences, costs, parameters)
@@ -85,8 +90,9 @@ def choose_solver(
         choice = _of_hinge(costs, parameters, explicit, descent)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
-    if has_sample and explicit.name == "newton":
-        return replace(choice, n_planes=0.0, samples=True)
+    if n_sampled > 0 and explicit.name == "newton":
+        before = 0.0 if kinks else _before_sample(costs, n_sampled)
+        return replace(choice, n_planes=0.0, samples=True, before_sample=before)
     before_descent = descent / costs.product if n_passes > 0 else 0.0
     return replace(choice, n_passes=n_passes, before_descent=before_descent)
 
@@ -102,6 +108,19 @@ class _Explicit:
     def in_products(self, costs: Costs, cost: float) -> float:
         """Return how many products with the Hessian cost as much; none where these remain."""
         return cost / costs.product if self.name != "trust_region" else 0.0
+
+
+def _before_sample(costs: Costs, n_sampled: int) -> float:
+    """Return how many products steps by a sample are worth; 0 where such a step costs hardly one.
+
+    Those that find the minimum of the sample are taken on its rows alone; the few from there on are
+    each a pass over all rows, and a few products that correct it.
+    """
+    step = costs.of_rows(n_sampled).newton(1, kinks=False)
+    if step <= LITTLE_STEP * costs.product:
+        return 0.0
+    steps = STEPS * step + STEPS_BY_SAMPLE * (step + costs.evaluation)
+    return steps / costs.product + STEPS_BY_SAMPLE * PRODUCTS_OF_STEP
 
 
 def _of_squared_hinge(

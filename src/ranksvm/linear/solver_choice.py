@@ -77,6 +77,9 @@ class SolverChoice:
         Whether these do without any Newton step, unless there are weights to start from.
     samples : bool
         Whether a sample goes first.
+    before_sample : float
+        How many products steps by the sample are worth: these go before it from zero, as long as
+        they promise to be quicker.
     is_proximal : bool
         Whether the penalty has kinks or bounds.
     """
@@ -93,6 +96,7 @@ class SolverChoice:
     n_steps: float = np.inf
     interior_first: bool = False
     samples: bool = False
+    before_sample: float = 0.0
     is_proximal: bool = False
 
     def rows(
@@ -190,9 +194,14 @@ class SolverChoice:
 
     def _by_steps(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it by Newton steps of some kind."""
-        if self.samples:
-            return samples_first(self._without_sample, objective, w0, progress)
-        return self._without_sample(objective, w0, progress)
+        if not self.samples:
+            return self._without_sample(objective, w0, progress)
+        if self.before_sample > 0 and not w0.any():
+            return products_first(self._by_sample, self.before_sample, objective, w0, progress)
+        return self._by_sample(objective, w0, progress)
+
+    def _by_sample(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        return samples_first(self._without_sample, objective, w0, progress)
 
     def _without_sample(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without a sample."""

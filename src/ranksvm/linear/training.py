@@ -178,7 +178,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     is_free = parameters.solver == "auto"
     costs = Costs.of(X, preferences)
     sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
-    choice = choose_solver(X, preferences, parameters, sample is not None, costs)
+    n_sampled = 0 if sample is None else sample.X.shape[0]
+    choice = choose_solver(X, preferences, parameters, n_sampled, costs)
     rows = choice.rows(X, n_threads, preferences)
     penalty = parameters.conditions.penalty(X.columns)
     objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)
