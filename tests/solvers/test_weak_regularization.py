@@ -11,6 +11,7 @@ from ranksvm.linear.rounds import train
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Progress, newton, trust_region
 from ranksvm.solvers.smoothing import Continuation
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -96,6 +97,30 @@ def test_newton_steps_go_from_wide_to_narrow_where_few_pairs_decide(loss, solver
     assert result.history[-1].n_products < 35
     bounds = [line.value * (1 - line.dual_gap) for line in result.history]
     assert max(bounds) <= value * (1 + 1e-9)
+
+
+@every_loss
+def test_newton_steps_go_on_where_products_gave_up_on_a_wide_way(loss):
+    X, y, qid = few_rows(2)
+    parameters = Parameters(loss=loss, C=1e3, solver="newton")
+    preferences = Preferences.from_labels(y, qid)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters)
+    objective, zero = problem.objective.smoothed(), np.zeros(X.shape[1])
+    value = optimum(loss, X, y, qid, 1e3)[1]
+    n_steps = []
+    for resumes in (False, True):
+        progress = Progress(1e-6)
+        with progress.patient(lambda progress: not 1 < progress.latest.width < 100):
+            assert trust_region(objective, zero, progress).status == "given_up"
+        left, n_before = progress.latest, len(progress.history)
+        result = newton(objective, zero, progress, resumes=resumes)
+        assert result.status == "converged"
+        assert progress.left_off is left
+        assert value * (1 - 1e-9) <= result.value <= value * (1 + 1e-6)
+        bounds = [line.value * (1 - line.dual_gap) for line in result.history]
+        assert max(bounds) <= value * (1 + 1e-9)
+        n_steps.append(len(result.history) - n_before - 1)
+    assert n_steps[1] < n_steps[0]
 
 
 @every_loss

@@ -132,7 +132,7 @@ def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> 
     assert objective.rows is not None
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
-    return newton(objective, w0, progress, name="row_space")
+    return newton(objective, w0, progress, name="row_space", resumes=False)
 
 
 def interior_last(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,12 @@ N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
 
 
 def newton(
-    objective: Objective, w0: Vector, progress: Progress | None = None, *, name: str = "newton"
+    objective: Objective,
+    w0: Vector,
+    progress: Progress | None = None,
+    *,
+    name: str = "newton",
+    resumes: bool = True,
 ) -> SolverResult:
     """Minimise by Newton steps.
 
@@ -60,6 +66,8 @@ def newton(
         When to stop, and the record, which may hold earlier iterations of another solver.
     name : str, default="newton"
         What the history calls it.
+    resumes : bool, default=True
+        Whether to go on where another solver gave up on such a wide way, not at w0.
 
     Returns
     -------
@@ -67,14 +75,14 @@ def newton(
     """
     progress = progress or Progress()
     progress.begin(name, objective)
-    return _Newton(objective.size, progress).minimize(objective, w0)
+    return _Newton(objective.size, progress, resumes).minimize(objective, w0)
 
 
 class _Newton:
     """A minimisation: which Hessian the next step comes from, and in which precision."""
 
-    def __init__(self, size: int, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self, size: int, progress: Progress, resumes: bool) -> None:
+        self._progress, self._resumes = progress, resumes
         self._continuation = Continuation(foresees=True)
         self._dtype: type[np.floating] = np.float32 if size >= 32 else np.float64
         self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
@@ -87,11 +95,7 @@ class _Newton:
 
     def minimize(self, objective: Objective, w0: Vector) -> SolverResult:
         """Step from w0 to where the gap is small enough."""
-        self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
-        start = objective.resumed().evaluate(w0, self._dtype, roughly=self._n_rough > 0)
-        target = self._progress.allowed(start.value)
-        current = self._continuation.start(start, self._progress.lower_bound, target)
-        del start
+        current = self._begin(objective.resumed(), w0)
         status = self._progress.record(current, 0.0)
         if status is None and not current.smoothing > 0:
             self._matrix = NewtonMatrix.of(current.last_system())
@@ -103,6 +107,16 @@ class _Newton:
             direction, is_exact = self._direction(current, refined)
             current, status = self._step(refined, direction, is_exact)
         return self._progress.result(status)
+
+    def _begin(self, objective: Objective, w0: Vector) -> Evaluation:
+        """Return where to begin, and how wide."""
+        left = cast("Evaluation | None", self._progress.left_off)
+        if self._resumes and left is not None and left.width > 1:
+            return self._continuation.resumed(left, objective.evaluate(w0))
+        self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
+        start = objective.evaluate(w0, self._dtype, roughly=self._n_rough > 0)
+        target = self._progress.allowed(start.value)
+        return self._continuation.start(start, self._progress.lower_bound, target)
 
     def _direction(self, current: Evaluation, refined: Evaluation) -> tuple[Vector | None, bool]:
         """Return the step from here, narrowed maybe, and whether it is by the Hessian there."""

@@ -138,8 +138,8 @@ class Progress:
         As in `Iteration`.
     history : list of Iteration
     lower_bound : float
-    best, latest : Point or None
-        Of the present solver.
+    best, latest, left_off : Point or None
+        Of the present solver; and the latest of the one before it, if that gave up.
     solver : str
     first : int
         Where in the history the present solver began.
@@ -162,6 +162,7 @@ class Progress:
     lower_bound: float = -np.inf
     best: Point | None = None
     latest: Point | None = None
+    left_off: Point | None = None
     solver: str = ""
     first: int = 0
     left: list[float] = field(default_factory=list)
@@ -190,6 +191,7 @@ class Progress:
         if self._objective is None:
             self._passes_before = objective.n_passes
         self._kept = self._remembered() if self._gave_up else None
+        self.left_off = self.latest if self._gave_up else None
         self._gave_up = False
         self.n_evaluations += bool(self.history)
         self.solver, self._objective = solver, objective
@@ -329,12 +331,10 @@ class Progress:
         value_before, bound_before, _ = lines[0]
         value_gain = value_before - self._trace[-1][0]
         bound_gain = self.lower_bound - bound_before
+        of_value, of_bound = LITTLE * abs(value_before), LITTLE * abs(self.lower_bound)
         if smoothed:
-            little = SMOOTHED_LITTLE * (value_before - bound_before)
-            return value_gain <= little and bound_gain <= little
-        return value_gain <= LITTLE * abs(value_before) and bound_gain <= LITTLE * abs(
-            self.lower_bound
-        )
+            of_value = of_bound = SMOOTHED_LITTLE * (value_before - bound_before)
+        return value_gain <= of_value and bound_gain <= of_bound
 
     @property
     def n_passes(self) -> int:

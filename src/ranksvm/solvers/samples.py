@@ -129,7 +129,7 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     tol, max_iter = max(progress.tol, SAMPLE_TOL), max(progress.max_iter, 1)
     of_sample = Progress(tol, progress.epsilon, max_iter)
     start = w0 if progress.best is None else progress.best.weights
-    solver = newton
+    solver: SmoothSolver = newton
     if not objective.penalty.is_smooth:
         from .proximal_newton import proximal_newton as solver  # which few penalties need
 

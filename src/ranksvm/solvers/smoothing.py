@@ -101,9 +101,16 @@ class Continuation:
         wide = None if self._began is not None else evaluation.widened()
         if wide is None:
             return evaluation
-        self._began, self.is_wide, self.accuracy = evaluation, True, ACCURATE
+        return self.resumed(wide, evaluation)
+
+    def resumed(self, left: P, began: Evaluation) -> P:
+        """Return where another solver gave up on a wide way, which goes on from there.
+
+        `began` is where it goes on if that leads nowhere.
+        """
+        self._began, self.is_wide, self.accuracy = began, True, ACCURATE
         self.ratio = NARROWED if self._foresees else NARROWER
-        return wide
+        return left
 
     def begun_anew(
         self, evaluation: Evaluation, step: float, dual_gap: float = 1.0
