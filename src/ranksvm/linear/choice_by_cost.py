@@ -18,9 +18,9 @@ from .row_space import DENSE, RowSpace
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
-# Of a sample: a step by it that costs next to nothing, in products; how many there are on all rows,
-# and what each of them takes besides, in products.
-LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 0.4, 4, 2.5
+# Of a sample: what a step by it costs at most not to be preceded, in products; how many there are
+# on all rows, and what each of them takes besides, in products.
+LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 1.5, 4, 2.5
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
@@ -111,7 +111,7 @@ class _Explicit:
 
 
 def _before_sample(costs: Costs, n_sampled: int) -> float:
-    """Return how many products steps by a sample are worth; 0 where such a step costs hardly one.
+    """Return how many products steps by a sample are worth; 0 where such a step costs about one.
 
     Those that find the minimum of the sample are taken on its rows alone; the few from there on are
     each a pass over all rows, and a few products that correct it.
