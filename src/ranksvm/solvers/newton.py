@@ -110,8 +110,9 @@ class _Newton:
 
     def _begin(self, objective: Objective, w0: Vector) -> Evaluation:
         """Return where to begin, and how wide."""
-        left = cast("Evaluation | None", self._progress.left_off)
-        if self._resumes and left is not None and left.width > 1:
+        left, self._progress.left_off = self._progress.left_off, None  # which is not to stay
+        left = cast("Evaluation | None", left)
+        if self._resumes and left is not None:
             return self._continuation.resumed(left, objective.evaluate(w0))
         self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
         start = objective.evaluate(w0, self._dtype, roughly=self._n_rough > 0)

@@ -139,7 +139,7 @@ class Progress:
     history : list of Iteration
     lower_bound : float
     best, latest, left_off : Point or None
-        Of the present solver; and the latest of the one before it, if that gave up.
+        Of the present solver; and the latest of one before it that gave up on a wide way.
     solver : str
     first : int
         Where in the history the present solver began.
@@ -191,11 +191,11 @@ class Progress:
         if self._objective is None:
             self._passes_before = objective.n_passes
         self._kept = self._remembered() if self._gave_up else None
-        self.left_off = self.latest if self._gave_up else None
+        is_wide = self._gave_up and self.latest is not None and self.latest.width > 1
+        self.left_off = self.latest if is_wide else None
         self._gave_up = False
         self.n_evaluations += bool(self.history)
-        self.solver, self._objective = solver, objective
-        self.first = len(self.history)
+        self.solver, self._objective, self.first = solver, objective, len(self.history)
         self.best = self.latest = None
 
     @contextmanager
