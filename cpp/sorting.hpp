@@ -99,7 +99,7 @@ void sort(const double* scores, std::int64_t n, const Keys& key_of, ScoredIndex*
     for (auto p = begin; p < end;) {
       auto q = p + 1;
       while (q < n && records[q].key == records[p].key) ++q;
-      if (q - p > 1) std::sort(sorted + p, sorted + q);
+      if (!std::is_sorted(sorted + p, sorted + q)) std::sort(sorted + p, sorted + q);
       p = q;
     }
   });
@@ -124,8 +124,13 @@ inline std::optional<EvenKeys> even_keys(const double* scores, std::uint32_t n) 
 
 inline void sort_scores(const double* scores, std::uint32_t n, ScoredIndex* sorted, int n_threads) {
   constexpr std::uint32_t kFew = 64, kMany = 16384;
-  if (n < kFew) {
-    for (std::uint32_t i = 0; i < n; ++i) sorted[i] = {scores[i], i};
+  const auto as_they_come = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) sorted[i] = {scores[i], static_cast<std::uint32_t>(i)};
+  };
+  if (std::is_sorted(scores, scores + n)) {  // as where all are the same
+    parallel_chunks(n, radix::part_size(n), n_threads, as_they_come);
+  } else if (n < kFew) {
+    as_they_come(0, n);
     std::sort(sorted, sorted + n);
   } else if (n < kMany) {
     radix::sort<8>(scores, n, radix::BitKeys{}, sorted, 1);

@@ -6,6 +6,7 @@
 #include "levels.hpp"
 #include "merge.hpp"
 #include "pairs.hpp"
+#include "totals.hpp"
 #include "tree.hpp"
 
 namespace ranksvm {
@@ -16,13 +17,13 @@ class Counter {
  public:
   Counter(Counting counting, bool has_gaps) : counting_(counting), has_gaps_(has_gaps) {}
   void upper(const SortedQuery& query, const double* v, double* result) {
-    choose([&](auto& way) {
+    choose(query, [&](auto& way) {
       way.upper(query, reinterpret_cast<const Columns<K>*>(v),
                 reinterpret_cast<Columns<K>*>(result));
     });
   }
   void lower(const SortedQuery& query, const double* v, double* result) {
-    choose([&](auto& way) {
+    choose(query, [&](auto& way) {
       way.lower(query, reinterpret_cast<const Columns<K>*>(v),
                 reinterpret_cast<Columns<K>*>(result));
     });
@@ -35,15 +36,16 @@ class Counter {
     LevelSums<K, Gap> levels;
     JoachimsSums<K, Gap> joachims;
     TreeSums<K, Gap> tree;
+    TotalSums<K, Gap> totals;
     ExplicitPairs<K, Gap> pairs;
   };
 
   template <class Use>
-  void choose(Use&& use) {
-    has_gaps_ ? choose_among(with_gaps_, use) : choose_among(without_gaps_, use);
+  void choose(const SortedQuery& query, Use&& use) {
+    has_gaps_ ? choose_among(with_gaps_, query, use) : choose_among(without_gaps_, query, use);
   }
   template <bool Gap, class Use>
-  void choose_among(Ways<Gap>& ways, Use& use) {
+  void choose_among(Ways<Gap>& ways, const SortedQuery& query, Use& use) {
     switch (counting_) {
       case Counting::levels:
         return use(ways.levels);
@@ -56,7 +58,7 @@ class Counter {
       case Counting::merge:
         return use(ways.merge);
       case Counting::automatic:
-        return use(ways.merge);
+        return query.is_all_active() ? use(ways.totals) : use(ways.merge);
     }
   }
 

@@ -26,6 +26,9 @@ struct SortedQuery {
   const std::uint32_t* window_end;
   const double* value;  // of each label rank, ascending; used with Gap only
 
+  // Whether every window holds all documents; there is at least one.
+  [[nodiscard]] bool is_all_active() const { return window_end[0] == n_documents; }
+
   // What a pair of these label ranks counts for, but for the weights of its documents.
   template <bool Gap>
   [[nodiscard]] double factor(std::uint32_t better, std::uint32_t worse) const {

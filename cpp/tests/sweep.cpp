@@ -46,10 +46,14 @@ struct Problem {
 Problem draw(Random& random, std::int64_t n, std::int64_t n_queries) {
   Problem problem;
   const auto n_levels = random.coin() ? random.whole(1, 6) : random.whole(1, 2 * n);
-  const double step = random.coin() ? 1 : 0.37, spread = random.coin() ? 1 : 1e5;
+  const double step = random.coin() ? 1 : 0.37;
+  // Now and then all pairs are active, or all scores the same.
+  const bool is_near = random.whole(0, 3) == 0;
+  const double unit = !is_near ? 1 : random.coin() ? 0.1 : 0;
+  const double spread = is_near ? 0 : random.coin() ? 1 : 1e5;
   for (std::int64_t i = 0; i < n; ++i) {
     problem.y.push_back(step * static_cast<double>(random.whole(0, n_levels)));
-    problem.scores.push_back(static_cast<double>(random.whole(-16, 16)) / 8 +
+    problem.scores.push_back(unit * static_cast<double>(random.whole(-16, 16)) / 8 +
                              (random.whole(0, 9) == 0 ? spread : 0));
   }
   problem.query_start = {0, n};

@@ -31,7 +31,8 @@ class CorePairs:
         - "joachims": O(m k), one pass per level (Joachims 2006, as given in supplement II.2);
         - "tree": O(m log k), a red-black tree (TreeRSVM, Airola et al. 2011, algorithm 1);
         - "pairs": O(m^2), every pair;
-        - "auto": every pair, four at a time and unsorted, up to 64 documents, "merge" otherwise.
+        - "auto": every pair, four at a time and unsorted, up to 64 documents; otherwise O(m + k)
+          where all pairs are active, which sums per level tell, and "merge" where not.
     n_threads : int, default=1
         Threads to use. Results do not depend on it, to the last bit.
     core : PreferencePairs of the core, optional
