@@ -145,6 +145,29 @@ def test_they_begin_amid_the_bounds_where_few_steps_lead_nowhere(seed):
     assert result.value * (1 - result.dual_gap) <= other.objective_ <= result.value * (1 + 1e-6)
 
 
+def counts_beside_dense_features(seed, n=400):
+    """Return rows in which a few features are dense, and others count hardly ever, but much."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((n, 4 * n))
+    np.add.at(counts, (np.repeat(np.arange(n), 6), rng.zipf(1.3, 6 * n) % (4 * n)), 1.0)
+    X = np.hstack([rng.normal(size=(n, 10)), counts])
+    utility = X @ rng.normal(size=X.shape[1])
+    utility += 2 * utility.std() * rng.normal(size=n)
+    return sparse.csr_matrix(X), (utility > np.median(utility)).astype(float)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_where_they_lead_nowhere_from_there_others_go_on(seed):
+    X, y = counts_beside_dense_features(seed)
+    result = minimized(X, Preferences.from_labels(y, None), C=1e3, tol=1e-3)
+    assert result.status is Status.STALLED
+    assert len(result.history) <= 31
+    model = RankSVM(1e3, loss="hinge", solver="row_space", tol=1e-3).fit(X, y)
+    assert model.status_ == "converged"
+    solvers = [line.solver for line in model.history_]
+    assert solvers[: solvers.index("trust_region")] == ["interior_point"] * len(result.history)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("scale", [0.0, 1e-200, 1e100])
 def test_what_is_beyond_floating_point_has_no_false_certificate(scale):
@@ -167,15 +190,19 @@ def test_auto_takes_them_for_long_queries_of_sparse_rows():
 
 
 @pytest.mark.parametrize(
-    ("listed", "name"), [(True, "interior_point"), (False, "interior_point, trust_region")]
+    ("listed", "times", "last"),
+    [(True, 3.0, "trust_region"), (True, 0.0, "interior_point"), (False, 0.0, "trust_region")],
 )
-def test_another_solver_goes_on_where_they_come_to_a_stand(monkeypatch, listed, name):
+def test_another_solver_goes_on_where_they_come_to_a_stand(monkeypatch, listed, times, last):
     X, y, qid = text(9)
+    monkeypatch.setattr(composed_solvers, "DEARER_IN_LIST", times)
     monkeypatch.setattr(composed_solvers, "may_be_listed", lambda _: listed)
     monkeypatch.setattr(composed_solvers, "suits_blocks", lambda *_: True)
     monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1, solver="row_space")
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X))
     result = make_problem(matrix, Preferences.from_labels(y, qid), parameters).minimize(parameters)
-    assert result.solver == name
+    assert result.history[0].solver == "interior_point"
+    assert result.history[-1].solver == last
+    assert {line.solver for line in result.history} == {"interior_point", "trust_region"}
     assert result.status is Status.CONVERGED

@@ -14,7 +14,7 @@ from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..pairs.preferences import Preferences
 from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
-from ..solvers.automatic import SmoothSolver
+from ..solvers.automatic import SmoothSolver, products_first
 from ..solvers.patience import Patience
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
@@ -44,6 +44,9 @@ FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
+# Times what interior points of listed pairs cost at least: where rows repeat, or scales of features
+# differ by far, so that blocks lead nowhere, these take several times as long.
+DEARER_IN_LIST = 3.0
 
 
 def _proximal_row_space(
@@ -115,6 +118,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         w0 = result.weights
         if not listed:
             return trust_region(objective, w0, progress)
+        return _products_or_list(objective, w0, progress)
     if isinstance(loss, SmoothedHinge) and listed:
         from .interior_point import interior_point  # likewise
 
@@ -124,6 +128,15 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     with progress.patient(_gets_nearer, Status.STALLED):
         result = steps_in_row_space(objective, w0, progress)
     return pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+
+
+def _products_or_list(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
+    """Minimise what blocks of pairs leave: by products, or else by interior points of all pairs."""
+    from .interior_point import interior_point  # likewise
+
+    costs = Costs.of(objective.X, objective.loss.pairs.preferences)
+    work = DEARER_IN_LIST * costs.interior_points(INTERIOR_STEPS) / costs.product
+    return products_first(interior_point, work, objective, w0, progress)
 
 
 def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:

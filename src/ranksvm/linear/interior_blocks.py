@@ -13,7 +13,8 @@ is that rows are too many for the inverse of their dot products, and pairs for o
 It begins with slopes that are the same share of their bounds, by the best multiple of these as a
 dual point (:eq:`best-multiple`), and with products that are all alike. Where many slopes end at
 their bounds, that may be far too small a share, so that steps lead nowhere. It begins anew then,
-amid the bounds and with scores of zero, as interior points of listed pairs do.
+amid the bounds and with scores of zero, as interior points of listed pairs do; and where steps are
+as short from there, other solvers go on.
 """
 
 from __future__ import annotations
@@ -86,8 +87,11 @@ def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) 
             progress.n_evaluations += 1
             status = progress.record(problem.current, step)
             way.append(step)
-            if len(way) == FEW and sum(way) < 1.0:
-                problem.begin_amid_bounds()
+            if len(way) % FEW == 0 and sum(way[-FEW:]) < 1.0 and status is None:
+                if len(way) > FEW:
+                    status = Status.STALLED
+                else:
+                    problem.begin_amid_bounds()
     return progress.result(status)
 
 
