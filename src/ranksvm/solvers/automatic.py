@@ -18,6 +18,8 @@ from .trust_region import MOST_PRODUCTS, trust_region
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
 WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
+# Where so much work is left to planes that some show soon, how weak it may be for these to begin.
+MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
@@ -109,7 +111,9 @@ def planes_first(
     lead nowhere; if not, planes go on that may take several times as long as before, and the other
     one only after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
     have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
-    each plane tells of one corner of a wide flat valley.
+    each plane tells of one corner of a wide flat valley. But a few features of a larger scale make
+    regularisation look weaker than it is to the others; so where planes may be many, so that a
+    share of them tells for little, they begin unless it is weaker still.
 
     Parameters
     ----------
@@ -124,7 +128,8 @@ def planes_first(
     planes : CuttingPlanes, optional
         As for `bundle`.
     unless_weak : bool, default=False
-        Whether to give planes up at the first one if regularisation is weak.
+        Whether to give planes up at the first one if regularisation is weak: below 1e-4, or where
+        planes may be 80 or more, 2e-5.
     products : float, optional
         How many the fallback is said to take, if that is a guess.
     if_fewer : float, default=inf
@@ -137,10 +142,10 @@ def planes_first(
     """
     progress = progress or Progress()
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    patience = Patience(work)
+    patience, limit = Patience(work), WEAK if work < MANY_PLANES else WEAK_FOR_MANY
 
     def goes_on(progress: Progress) -> bool:
-        is_weak = unless_weak and strength(progress, w0) < WEAK
+        is_weak = unless_weak and strength(progress, w0) < limit
         is_weak = is_weak or products_if_strong(progress, w0) > if_fewer
         return not is_weak and patience(progress)
 
