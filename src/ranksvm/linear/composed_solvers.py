@@ -120,9 +120,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
             return trust_region(objective, w0, progress)
         return _products_or_list(objective, w0, progress)
     if isinstance(loss, SmoothedHinge) and listed:
-        from .interior_point import interior_point  # likewise
-
-        return interior_point(objective, w0, progress)
+        return _of_listed_pairs(objective, w0, progress)
     if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
         return steps_in_row_space(objective, w0, progress)
     with progress.patient(_gets_nearer, Status.STALLED):
@@ -132,11 +130,16 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
 
 def _products_or_list(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
     """Minimise what blocks of pairs leave: by products, or else by interior points of all pairs."""
-    from .interior_point import interior_point  # likewise
-
     costs = Costs.of(objective.X, objective.loss.pairs.preferences)
     work = DEARER_IN_LIST * costs.interior_points(INTERIOR_STEPS) / costs.product
-    return products_first(interior_point, work, objective, w0, progress)
+    return products_first(_of_listed_pairs, work, objective, w0, progress)
+
+
+def _of_listed_pairs(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+    from .interior_point import interior_point  # only where pairs are few
+
+    assert isinstance(objective, LinearObjective)
+    return interior_point(objective, w0, progress)
 
 
 def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
