@@ -319,8 +319,11 @@ def test_protein(protein, solver, storage, place):
 
 def test_raw_features_send_no_step_to_and_fro(protein):
     X, y, qid = protein
-    model = RankSVM(1e-4, normalize=None, solver="trust_region", tol=1e-10).fit(X, y, qid)
-    assert len(model.history_) < 100
+    options = {"normalize": None, "solver": "trust_region", "tol": 1e-10}
+    models = [RankSVM(C, **options).fit(X, y, qid) for C in (1e-5, 1e-4, 1e-3)]
+    assert {model.status_ for model in models} == {"converged"}
+    # The way depends on rounding: now and then it is twice as long.
+    assert sorted(len(model.history_) for model in models)[1] < 100
 
 
 def test_planes_from_far_away_do_not_hold_up_the_end(protein):
