@@ -2,7 +2,7 @@
 Whether ``solver="auto"`` is right: against every solver by name, on real data and generated shapes.
 
     RANKSVM_DATA=FOLDER python -m benchmarks.auto [--only NAME ...] [--losses hinge] [--Cs 1]
-    python -m benchmarks.auto --only random --random 100
+    python -m benchmarks.auto --only random unlike --random 100
 
 Both losses, weak to strong regularisation, loose to exact, features as they are. Times are CPU
 seconds of one thread, the least of a few, so that a busy machine counts little; those of a fit
@@ -40,6 +40,7 @@ from benchmarks import primitives
 from benchmarks.datasets.random_shapes import random_shapes
 from benchmarks.datasets.real import find_real, real_names
 from benchmarks.datasets.solver_shapes import GENERATED, HUGE, Data
+from benchmarks.datasets.unlike_shapes import unlike_shapes
 from benchmarks.micro import best_time
 from benchmarks.report import Page
 from ranksvm import load_svmlight
@@ -158,13 +159,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--losses", nargs="*", default=LOSSES, choices=LOSSES)
     parser.add_argument("--Cs", nargs="*", type=float, default=[1e-3, 1.0, 1e3])
     parser.add_argument("--tols", nargs="*", type=float, default=[1e-3, 1e-6])
-    parser.add_argument("--random", type=int, default=0, help="how many random shapes, too")
+    parser.add_argument(
+        "--random", type=int, default=0, help="how many random and unlike shapes, too"
+    )
     parser.add_argument("--limit", type=float, default=60.0, help='seconds for "auto"')
     parser.add_argument("--max-seconds", type=float, default=math.inf, help="for all that begins")
     parser.add_argument("--jobs", type=int, default=1, help="sets of data at a time")
     parser.add_argument("--skip-primitives", action="store_true")
     args = parser.parse_args()
-    args.shapes = GENERATED | random_shapes(args.random)
+    args.shapes = GENERATED | random_shapes(args.random) | unlike_shapes(args.random)
     args.deadline = time.monotonic() + args.max_seconds
     return args
 

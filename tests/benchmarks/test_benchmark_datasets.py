@@ -10,6 +10,7 @@ from benchmarks.datasets.letor_folders import letor_folder, load_letor
 from benchmarks.datasets.letor_shapes import SHAPES, make_letor_like, places, query_sizes
 from benchmarks.datasets.random_shapes import make_random_shape
 from benchmarks.datasets.small import make_small
+from benchmarks.datasets.unlike_shapes import make_unlike_shape
 from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like, web_like_blocks
 from cases import make_loss
 from ranksvm import dump_svmlight
@@ -195,9 +196,13 @@ def test_blocks_are_of_one_kind_and_have_queries_of_their_own():
     assert (again[0] == blocks[0][0]).all()
 
 
-@given(seed=st.sampled_from((35, 46, 56, 79, 83)))
-def test_random_shapes_depend_on_their_number_alone(seed):
-    first, again = make_random_shape(seed), make_random_shape(seed)
+@pytest.mark.parametrize(
+    ("make", "seed"),
+    [(make_random_shape, seed) for seed in (35, 46, 56, 79, 83)]
+    + [(make_unlike_shape, seed) for seed in (6, 8, 10, 14, 17, 40, 46)],
+)
+def test_random_shapes_depend_on_their_number_alone(make, seed):
+    first, again = make(seed), make(seed)
     assert sparse.issparse(first.X) == sparse.issparse(again.X)
     different = first.X != again.X
     assert (different.nnz if sparse.issparse(first.X) else different.sum()) == 0

@@ -18,6 +18,8 @@ from ranksvm.solvers.patience import (
     FALLING,
     FEWEST,
     FREE,
+    LATEST,
+    LITTLE_MORE,
     NOTHING,
     SOON,
     WHILE_STEEP,
@@ -62,18 +64,19 @@ def test_products_are_work():
     assert not goes_on(16, 1.0, 0.0, per_line=1)
 
 
-@pytest.mark.parametrize("done", [30, 60, 90, 120])
+@pytest.mark.parametrize("done", [30, 60, 90, 120, 140, 160])
 @pytest.mark.parametrize("slope", [0.1, 1.0])
 def test_the_end_must_be_foreseen_within_so_much_of_the_work_of_the_other(done, slope):
     def gap(end):
         return 1e-6 * exp(slope * (sqrt(end) - sqrt(done)))
 
-    assert goes_on(done + 1, gap(AT_MOST * WORK - 0.5), slope)
-    assert not goes_on(done + 1, gap(AT_MOST * WORK + 0.5), slope)
+    latest = WORK * min(max(AT_MOST, done / WORK + LITTLE_MORE), LATEST)
+    assert goes_on(done + 1, gap(latest - 0.5), slope)
+    assert not goes_on(done + 1, gap(latest + 0.5), slope)
 
 
 def test_no_promise_counts_after_so_much_of_the_work_of_the_other():
-    assert not goes_on(int(AT_MOST * WORK) + 2, 1.001e-6, 1.0)
+    assert not goes_on(int(LATEST * WORK) + 2, 1.001e-6, 1.0)
 
 
 def test_what_smooth_steps_leave_is_to_fall_faster(monkeypatch):

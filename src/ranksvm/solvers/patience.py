@@ -10,6 +10,7 @@ from .result import Iteration, Progress
 FREE, FEWEST = 0.2, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
+LITTLE_MORE, LATEST = 0.25, 1.75  # of it, what is left to do; and in all, where that is no more
 FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
@@ -32,7 +33,8 @@ class Patience:
       smoothing; and without kinks, the distance that the gradient tells of, which falls long before
       a bound is any good) has to lead to the end before 1.25 times the work of the other in all, if
       its logarithm goes on to fall with the square root of the work as it did over the last half,
-      or without kinks with a greater power,
+      or without kinks with a greater power; or before 1.75 times that, once no more than a quarter
+      of it is left to do, since the other one has all its work before it,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
       next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
       value of a smoothed loss, that it is on its way, however long that is,
@@ -44,7 +46,7 @@ class Patience:
     near the minimum of a smooth function, steps get the quicker.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
-    and where it promises too much, at most that and 1.25 times as much again.
+    and where it promises too much, at most that and 1.75 times as much again.
 
     Parameters
     ----------
@@ -88,7 +90,8 @@ class Patience:
         gain = log(then / now) / (power - (_work(lines[before]) - begun) ** pace)
         to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
         end: float = begun - _work(lines[0]) + (power + to_gain / gain) ** (1 / pace)
-        return end <= AT_MOST * self.work
+        is_near = end - done <= LITTLE_MORE * self.work
+        return end <= (LATEST if is_near else AT_MOST) * self.work
 
 
 def _last_rise(left: list[float]) -> int:
