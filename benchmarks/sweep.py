@@ -23,7 +23,7 @@ from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 
 CORRELATIONS = (0.0, 0.5, 0.95)
-SPREADS = (1.0, 10.0, 100.0)
+SPREADS = (0.05, 1.0, 10.0, 100.0)  # with the first, all pairs are active
 
 
 def main() -> None:

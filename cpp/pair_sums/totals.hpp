@@ -1,14 +1,12 @@
 // Where every window holds the whole query, as at w = 0, O(n + k): all pairs are active, and sums
 // depend on the label alone.  With gaps, the way from a label to one that is further up leads
-// through those between, so that every part of it is passed by what lies beyond.  Sums over levels
-// keep what each addition loses: there may be as many levels as documents.
+// through those between, so that every part of it is passed by what lies beyond.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "../array.hpp"
-#include "../long_sum.hpp"
 #include "sorted_query.hpp"
 
 namespace ranksvm {
@@ -36,15 +34,14 @@ class TotalSums {
   void add_levels(const SortedQuery& query, const Columns<K>* v) {
     sums_.assign(std::size_t{query.n_levels} * K, 0.0);
     for (std::uint32_t p = 0; p < query.n_documents; ++p) add<K>(1, v[p], sums_of(query.label[p]));
-    for (int k = 0; k < K; ++k) plain_[k] = weighed_[k] = {};
+    for (int k = 0; k < K; ++k) plain_[k] = weighed_[k] = 0;
   }
   // Replaces the sums of a level by those of all levels passed before.
   void pass(double gap, double* sums) {
     for (int k = 0; k < K; ++k) {
-      const double passed = plain_[k].value();
+      weighed_[k] = Gap ? weighed_[k] + gap * plain_[k] : plain_[k];
       plain_[k] += sums[k];
-      if constexpr (Gap) weighed_[k] += gap * passed;
-      sums[k] = Gap ? weighed_[k].value() : passed;
+      sums[k] = weighed_[k];
     }
   }
   void look_up(const SortedQuery& query, Columns<K>* result) {
@@ -56,7 +53,7 @@ class TotalSums {
   double* sums_of(std::uint32_t level) { return &sums_[std::size_t{level} * K]; }
 
   LargeVector<double> sums_;
-  LongSum plain_[K], weighed_[K];  // of the levels passed
+  double plain_[K], weighed_[K];  // of the levels passed
 };
 
 }  // namespace ranksvm
