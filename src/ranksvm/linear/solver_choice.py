@@ -41,6 +41,7 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 FEW_PRODUCTS = 36
+FALLEN = 0.05  # of the first value, to which products have led Newton steps on their way
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 
@@ -207,7 +208,9 @@ class SolverChoice:
         """Minimise it without a sample."""
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
-        return products_first(self._alone, self.n_products, objective, w0, progress)
+        # Where interior points may follow, few pairs decide: Newton steps are as short from there.
+        fallen = FALLEN if not self.kinks and self.n_steps == np.inf else 0.0
+        return products_first(self._alone, self.n_products, objective, w0, progress, fallen=fallen)
 
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
         """Say whether products go first, as far as regularisation tells already."""

@@ -35,6 +35,8 @@ def products_first(
     objective: Objective,
     w0: Vector,
     progress: Progress,
+    *,
+    fallen: float = 0.0,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
@@ -51,6 +53,9 @@ def products_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
+    fallen : float, default=0.0
+        Of the value at first: where no more is left, the best point is good for something as well,
+        whatever the gap.
 
     Returns
     -------
@@ -61,7 +66,9 @@ def products_first(
         result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    return fallback(objective, better_start(result, w0, FAR), progress)
+    has_fallen = result.value <= fallen * result.history[0].value
+    start = result.weights if has_fallen else better_start(result, w0, FAR)
+    return fallback(objective, start, progress)
 
 
 def strength(progress: Progress, w0: Vector) -> float:
