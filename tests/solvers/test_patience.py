@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import exp, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -205,6 +206,16 @@ def test_a_value_that_falls_promises_what_the_gap_does_not_yet(by_planes):
         assert Patience(WORK)(progress) == (n == 0 and not by_planes)
         progress.history[-1] = replace(progress.history[-1], value=1.01 * FALLING)
         assert not Patience(WORK)(progress)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1e-3])
+def test_a_model_that_takes_too_many_products_ends_it_without_kinks(smoothing):
+    for per_line in (4, 5):
+        progress = make_progress(6, 1e-3, 5.0, per_line=per_line)
+        progress.latest = SimpleNamespace(has_kinks=smoothing > 0, smoothing=smoothing)
+        ends = Patience(WORK, most_products=5)
+        assert ends(progress) == (per_line == 4 or smoothing > 0)
+        assert Patience(WORK)(progress)
 
 
 def test_a_steep_step_promises_what_the_gap_does_not_yet():

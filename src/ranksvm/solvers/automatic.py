@@ -62,7 +62,7 @@ def products_first(
     SolverResult
     """
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
-    with progress.patient(Patience(work)):
+    with progress.patient(Patience(work, most_products=most)):
         result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result

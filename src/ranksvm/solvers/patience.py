@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import inf, log
 
 from ..records import record
 from .result import Iteration, Progress
@@ -35,6 +35,8 @@ class Patience:
       its logarithm goes on to fall with the square root of the work as it did over the last half,
       or without kinks with a greater power; or before 1.75 times that, once no more than a quarter
       of it is left to do, since the other one has all its work before it,
+    - a model of a smooth loss that takes `most_products` ends it, since those that follow take as
+      many again, and the other one solves them for less,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
       next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
       value of a smoothed loss, that it is on its way, however long that is,
@@ -55,15 +57,21 @@ class Patience:
     of_bounds : bool, default=False
         Whether what is left of a smoothed loss is a part of the bound as well, which promises more:
         where there is no other solver to turn to whose work is known.
+    most_products : float, default=inf
+        In one step, of a smooth loss.
     """
 
     work: float
     of_bounds: bool = False
+    most_products: float = inf
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
         lines, left = progress.history[progress.first :], progress.left[progress.first :]
         done = _work(lines[-1]) - _work(lines[0])
+        of_step = lines[-1].n_products - lines[max(len(lines) - 2, 0)].n_products
+        if progress.is_smooth and of_step >= self.most_products:
+            return False
         free = max(FREE * self.work, FEWEST)
         if done <= free:
             is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
