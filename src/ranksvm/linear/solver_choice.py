@@ -208,8 +208,8 @@ class SolverChoice:
         """Minimise it without a sample."""
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
-        # Where interior points may follow, few pairs decide: Newton steps are as short from there.
-        fallen = FALLEN if not self.kinks and self.n_steps == np.inf else 0.0
+        # Interior points that do without Newton steps do so from zero.
+        fallen = 0.0 if self.kinks or self.interior_first else FALLEN
         return products_first(self._alone, self.n_products, objective, w0, progress, fallen=fallen)
 
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
