@@ -273,13 +273,15 @@ def _explicit(
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if kinks and (RowSpace.suits(X) or lists_pairs(X, preferences)):
-        from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS, suits_blocks  # for few rows
+        from . import composed_solvers as few_rows  # likewise
 
-        in_blocks = suits_blocks(X, preferences, costs)
+        suits_blocks = few_rows.suits_blocks(X, preferences, costs)
+        in_blocks = suits_blocks and few_rows.have_little_in_common(X)
         if in_blocks:
-            options["row_space"] = costs.interior_blocks(INTERIOR_STEPS)
-        elif costs.n_pairs <= MOST_PAIRS:
-            options["row_space"] = costs.interior_points(INTERIOR_STEPS)
+            options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
+        elif costs.n_pairs <= few_rows.MOST_PAIRS:
+            dearer = few_rows.DEARER_IN_LIST if suits_blocks else 1.0
+            options["row_space"] = dearer * costs.interior_points(few_rows.INTERIOR_STEPS)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
     # Where interior points could do, Newton steps are often short, and form Hessians in vain.

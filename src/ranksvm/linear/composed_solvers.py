@@ -22,12 +22,14 @@ from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
 from .objective import LinearObjective
-from .row_space import DENSE, RowSpace
+from .row_space import DENSE, TINY, RowSpace
 
 __all__ = [
+    "DEARER_IN_LIST",
     "INTERIOR_STEPS",
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
+    "have_little_in_common",
     "interior_last",
     "is_for_planes",
     "pair_by_pair",
@@ -47,6 +49,7 @@ NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 # Times what interior points of listed pairs cost at least: where rows repeat, or scales of features
 # differ by far, so that blocks lead nowhere, these take several times as long.
 DEARER_IN_LIST = 3.0
+MANY_FEATURES = 64  # as if so many made up the squares of rows alike
 
 
 def _proximal_row_space(
@@ -110,12 +113,13 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     progress = progress or Progress()
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and suits_blocks(objective.X, loss.pairs.preferences):
-        from .interior_blocks import interior_blocks  # only for long documents
+        if have_little_in_common(objective.X):
+            from .interior_blocks import interior_blocks  # only for long documents
 
-        result = interior_blocks(objective, w0, progress)
-        if result.status is not Status.STALLED:
-            return result
-        w0 = result.weights
+            result = interior_blocks(objective, w0, progress)
+            if result.status is not Status.STALLED:
+                return result
+            w0 = result.weights
         if not listed:
             return trust_region(objective, w0, progress)
         return _products_or_list(objective, w0, progress)
@@ -258,6 +262,19 @@ def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = N
     costs = costs or Costs.of(X, preferences)
     in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
     return costs.interior_blocks(INTERIOR_STEPS) < in_list
+
+
+def have_little_in_common(X: Matrix) -> bool:
+    """Say whether no few features make up the dot products of rows, as raw counts among others do.
+
+    With features of very different scales, steps of interior points by blocks are short.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = X.column_squares()
+    if not TINY < squares.max() < np.inf:
+        return True
+    shares = squares / squares.max()
+    return bool(shares.sum() ** 2 >= MANY_FEATURES * (shares @ shares))
 
 
 PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {
