@@ -16,7 +16,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
+from ranksvm.linear.row_space import MOST_ROWS, DotProducts, RowSpace, gram_matrix
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
@@ -90,6 +90,20 @@ def test_coordinates_keep_lengths_and_differences_of_scores(storage):
     assert np.linalg.norm(there) == pytest.approx(np.linalg.norm(y), rel=1e-10)
     assert np.linalg.norm(there) < np.linalg.norm(w)
     np.testing.assert_allclose(np.diff(X @ there), np.diff(X @ w), atol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.02, 0.3, 1.0])
+def test_laplacians_in_coordinates_are_exact_however_many_pairs_they_are_of(density):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 200))
+    X[:20] = X[20:40]
+    M = sparse.random(60, 60, density, format="csr", random_state=4)
+    products = DotProducts(X @ X.T)
+    F = products.factor.F
+    expected = F.T @ M.toarray() @ F
+    for n_threads in (1, 3):
+        found = products.in_coordinates(M, n_threads)
+        np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
 
 
 @every_storage

@@ -111,8 +111,10 @@ class DotProducts:
         F = self.factor.F
 
         def product(rows: tuple[int, int]) -> Floats:
-            block = slice(*rows)
-            return np.asarray(F[block].T @ (matrix[block] @ F), dtype=np.float64)
+            block = matrix[slice(*rows)]
+            is_dense = block.nnz >= DENSE * block.shape[0] * block.shape[1]
+            moved = (block.toarray() if is_dense else block) @ F
+            return np.asarray(F[slice(*rows)].T @ moved, dtype=np.float64)
 
         total = np.zeros((F.shape[1], F.shape[1]))
         with in_order(n_threads) as ordered:
