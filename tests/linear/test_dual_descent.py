@@ -10,6 +10,7 @@ from scipy import sparse
 
 import reference
 from ranksvm._core import DualDescent
+from ranksvm.linear import choice_by_cost
 from ranksvm.linear import dual_descent as descent
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.costs import Costs
@@ -187,6 +188,14 @@ def shape(n, d, n_per_query, per_row=5):
 def test_auto_takes_it_for_short_queries_of_sparse_rows(rows, loss, goes):
     choice = choose_solver(*rows, Parameters(loss=loss))
     assert (choice.n_passes > 0) is goes
+
+
+def test_auto_takes_it_only_where_thousands_of_products_cost_no_less(monkeypatch):
+    rows = shape(2400, 9000, 600)
+    parameters = Parameters(loss="squared_hinge")
+    assert choose_solver(*rows, parameters).n_passes == 0
+    monkeypatch.setattr(choice_by_cost, "DEAR_PASSES", np.inf)
+    assert choose_solver(*rows, parameters).n_passes > 0
 
 
 def test_auto_takes_it_for_no_more_features_than_points_have_memory_for():

@@ -31,7 +31,8 @@ LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing 
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
-PASSES, PASSES_PER_DIGIT = 50, 17  # of descent
+# Of descent; and times the products that do well, which it costs at most.
+PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
@@ -76,7 +77,8 @@ def choose_solver(
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
     short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
     go before all of these, but planes for the hinge and products that promise to be quicker, where
-    a hundred of them (for a gap of 1e-3) cost no more than Newton steps.
+    a hundred of them (for a gap of 1e-3) cost no more than Newton steps, nor than thousands of
+    products.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
@@ -160,7 +162,7 @@ def _of_hinge(
 ) -> SolverChoice:
     """Choose between smoothed Newton steps, or interior points, and planes and products."""
     cost = explicit.cost
-    by_products = PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
+    by_products = _products(costs, parameters)
     late = LATE if explicit.lists_pairs else 1.0
     n_products = explicit.in_products(costs, late * cost)
     if explicit.name == "trust_region":
@@ -186,9 +188,9 @@ def _descent(
     if not _may_descend(X, preferences, costs):
         return np.inf, 0.0
     passes = PASSES + PASSES_PER_DIGIT * _digits(parameters)
-    descent, least = costs.descent(passes), cost
+    descent, least = costs.descent(passes), min(cost, DEAR_PASSES * _products(costs, parameters))
     if costs.d <= MOST_FEATURES:
-        least = min(cost, costs.newton(_steps(costs, parameters), parameters.loss == "hinge"))
+        least = min(least, costs.newton(_steps(costs, parameters), parameters.loss == "hinge"))
     return descent, passes * cost / descent if descent <= least else 0.0
 
 
@@ -247,6 +249,11 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
             f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
         )
     return SolverChoice(name, kinks, samples=samples, is_proximal=True)
+
+
+def _products(costs: Costs, parameters: Parameters) -> float:
+    """Return what products cost where they do well."""
+    return PRODUCTS_PER_DIGIT * _digits(parameters) * costs.product
 
 
 def _digits(parameters: Parameters) -> float:

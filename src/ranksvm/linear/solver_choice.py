@@ -41,7 +41,6 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 FEW_PRODUCTS = 36
-FALLEN = 0.05  # of the first value, to which products have led Newton steps on their way
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 
@@ -208,9 +207,10 @@ class SolverChoice:
         """Minimise it without a sample."""
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
-        # Interior points that do without Newton steps do so from zero.
-        fallen = 0.0 if self.kinks or self.interior_first else FALLEN
-        return products_first(self._alone, self.n_products, objective, w0, progress, fallen=fallen)
+        exact = not (self.kinks or self.interior_first)
+        return products_first(
+            self._alone, self.n_products, objective, w0, progress, solves_models=exact
+        )
 
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
         """Say whether products go first, as far as regularisation tells already."""

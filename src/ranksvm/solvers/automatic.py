@@ -23,6 +23,7 @@ MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
+FALLEN = 0.05  # of the first value, to which products have led Newton steps on their way
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
 
@@ -36,7 +37,7 @@ def products_first(
     w0: Vector,
     progress: Progress,
     *,
-    fallen: float = 0.0,
+    solves_models: bool = False,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
@@ -53,20 +54,22 @@ def products_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
-    fallen : float, default=0.0
-        Of the value at first: where no more is left, the best point is good for something as well,
-        whatever the gap.
+    solves_models : bool, default=False
+        Whether the other solver takes a few Newton steps. These then go on as soon as a model takes
+        as many products as one and a half of them cost; and at the best point, whatever the gap, if
+        that has a twentieth of the first value at most.
 
     Returns
     -------
     SolverResult
     """
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
-    with progress.patient(Patience(work, most_products=most)):
+    patience = Patience(work, most_products=most if solves_models else np.inf)
+    with progress.patient(patience):
         result = trust_region(objective, w0, progress, max_products=most)
     if result.status not in (Status.GIVEN_UP, Status.STALLED):
         return result
-    has_fallen = result.value <= fallen * result.history[0].value
+    has_fallen = solves_models and result.value <= FALLEN * result.history[0].value
     start = result.weights if has_fallen else better_start(result, w0, FAR)
     return fallback(objective, start, progress)
 
