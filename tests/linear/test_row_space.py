@@ -13,10 +13,11 @@ from ranksvm.linear import feature_space
 from ranksvm.linear import interior_point as interior_points
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.dot_products import DotProducts
 from ranksvm.linear.feature_space import FeatureSpace
 from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.row_space import MOST_ROWS, DotProducts, RowSpace, gram_matrix
+from ranksvm.linear.row_space import MOST_ROWS, RowSpace, gram_matrix
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.core_pairs import CorePairs
@@ -92,18 +93,30 @@ def test_coordinates_keep_lengths_and_differences_of_scores(storage):
     np.testing.assert_allclose(np.diff(X @ there), np.diff(X @ w), atol=1e-9)
 
 
-@pytest.mark.parametrize("density", [0.02, 0.3, 1.0])
-def test_laplacians_in_coordinates_are_exact_however_many_pairs_they_are_of(density):
+@pytest.mark.parametrize("n_pairs", [30, 600, 2000])
+@pytest.mark.parametrize("n_alike", [0, 1, 20])
+def test_equations_of_a_step_are_those_of_the_factor_however_rows_depend_on_each_other(
+    n_alike, n_pairs
+):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 200))
-    X[:20] = X[20:40]
-    M = sparse.random(60, 60, density, format="csr", random_state=4)
-    products = DotProducts(X @ X.T)
-    F = products.factor.F
-    expected = F.T @ M.toarray() @ F
-    for n_threads in (1, 3):
-        found = products.in_coordinates(M, n_threads)
-        np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    X[:n_alike] = (X[20 : 20 + n_alike] + X[40 : 40 + n_alike]) / 2
+    Z = X - X.mean(axis=0)
+    better = rng.integers(0, 60, n_pairs)
+    worse = (better + rng.integers(1, 60, n_pairs)) % 60
+    pairs = ExplicitPairs(better, worse, np.ones(n_pairs), 60, may_repeat=True)
+    weights = rng.uniform(0.1, 2.0, n_pairs)
+    balance = pairs.balance(rng.normal(size=n_pairs))
+    found = []
+    for by_factor, n_threads in ((False, 1), (False, 3), (True, 1), (True, 3)):
+        products = DotProducts(Z @ Z.T, by_factor)
+        assert (products.mixture is not None) is (n_alike > 0 and not by_factor)
+        matrix = products.equations(pairs, weights, n_threads)
+        scores = products.scores(np.linalg.solve(matrix, products.coordinates(balance)))
+        found.append(scores - scores.mean())
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[2], found[3])
+    np.testing.assert_allclose(found[0], found[2], atol=1e-7 * np.abs(found[2]).max())
 
 
 @every_storage

@@ -12,9 +12,10 @@ from ..pairs.preferences import Preferences
 from ..records import record
 from .costs import Costs
 from .design_matrix import DesignMatrix
+from .dot_products import DENSE
 from .matrix import Matrix
 from .parameters import Parameters
-from .row_space import DENSE, RowSpace
+from .row_space import RowSpace
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit

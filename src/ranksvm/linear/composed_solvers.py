@@ -20,9 +20,10 @@ from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
 from .costs import Costs
 from .design_matrix import DesignMatrix
+from .dot_products import DENSE, TINY
 from .matrix import Matrix
 from .objective import LinearObjective
-from .row_space import DENSE, TINY, RowSpace
+from .row_space import RowSpace
 
 __all__ = [
     "DEARER_IN_LIST",
@@ -46,8 +47,8 @@ FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
-# Times what interior points of listed pairs cost at least: where rows repeat, or scales of features
-# differ by far, so that blocks lead nowhere, these take several times as long.
+# Times what interior points of listed pairs are said to cost, where blocks lead nowhere: where scales
+# of features differ by far, they take two or three times as many steps.
 DEARER_IN_LIST = 3.0
 MANY_FEATURES = 64  # as if so many made up the squares of rows alike
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
+from .dot_products import DENSE
 from .hessian import OF_BLOCKS
 from .matrix import Matrix
-from .row_space import DENSE
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds

@@ -36,8 +36,8 @@ from ..pairs.preferences import Preferences
 from ..solvers.protocols import Objective
 from ..solvers.result import Progress, SolverResult, Status
 from .design_matrix import DesignMatrix
+from .dot_products import TINY
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import TINY
 from .slopes import at_slopes
 
 Vector = NDArray[np.float64]

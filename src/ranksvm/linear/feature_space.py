@@ -18,9 +18,10 @@ from ..pairs.explicit import ExplicitPairs
 from ..pairs.queries import QueryGroups
 from ..records import record
 from ..threads import in_order
+from .dot_products import TINY
 from .hessian import blocks_of_queries, suits_blocks
 from .long_query import BLOCK_BYTES, ranges
-from .row_space import TINY, RowSpace, common_offset
+from .row_space import RowSpace, common_offset
 from .sparse_hessian import SparseRows
 
 if TYPE_CHECKING:

@@ -50,10 +50,10 @@ from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.newton import SOLVED
 from ..solvers.result import Progress, SolverResult, Status
+from .dot_products import RIDGE, DotProducts
 from .feature_space import FeatureSpace
 from .interior_problem import InteriorProblem, Point, Step
 from .objective import LinearObjective
-from .row_space import RIDGE, DotProducts
 
 Vector = NDArray[np.float64]
 
@@ -176,15 +176,10 @@ class _System:
             return None
         balance = point.pairs.weigh(point.current.scores, 10 * space.hair)
         weights = point.pairs.weights
-        if isinstance(space, DotProducts) and space.spanning is None:
-            matrix = pairs.laplacian(weights)
-            matrix += space.inverse
+        if isinstance(space, DotProducts):
+            matrix = space.equations(pairs, weights, problem.rows.n_threads)
         else:
-            if isinstance(space, FeatureSpace):
-                matrix = space.equations(weights, problem.dtype)
-            else:
-                laplacian = pairs.sparse_laplacian(weights)
-                matrix = space.in_coordinates(laplacian, problem.rows.n_threads)
+            matrix = space.equations(weights, problem.dtype)
             diagonal = np.diag_indices_from(matrix)
             matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
         factor = ScaledCholesky.of(matrix)

@@ -18,9 +18,10 @@ from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
 from ..records import record
+from .dot_products import DotProducts
 from .feature_space import FeatureSpace
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import DotProducts, RowSpace, less_means
+from .row_space import RowSpace, less_means
 from .slopes import at_slopes
 
 Vector = NDArray[np.float64]

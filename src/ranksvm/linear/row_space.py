@@ -21,7 +21,7 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,112 +32,16 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
+from .dot_products import DENSE, DotProducts, Factor
 from .long_query import ranges
 from .matrix import Matrix
 from .sparse_hessian import SparseRows
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 MOST_ROWS, FEW_ROWS = 8192, 1024
-DENSE = 0.1  # share of stored values from which matrix products of all are faster
-_BLOCK_BYTES, _BLOCK_ROWS = 1 << 20, 1024
-TINY = 1e-280
-_RANK = 1e-14  # of the largest diagonal element: a pivot of this size is rounding
-RIDGE = 1e-13  # likewise: next to nothing
-
-
-class _Factor(NamedTuple):
-    """A pivoted Cholesky factor F of the matrix of dot products."""
-
-    F: Floats
-    L: Floats
-    pivots: NDArray[np.int64]
-
-    @classmethod
-    def empty(cls, n_samples: int) -> _Factor:
-        nothing = np.zeros((n_samples, 0))
-        return cls(nothing, nothing[:0], np.zeros(0, dtype=np.int64))
-
-
-@record
-class DotProducts:
-    """The matrix ``G = Z Z'`` of dot products of rows that sum to zero, and what stands for it.
-
-    Attributes
-    ----------
-    gram : ndarray of shape (n_samples, n_samples)
-    by_factor : bool, default=False
-        Whether F stands for it whatever its shape, as where its inverse would be rounding.
-    """
-
-    gram: Floats
-    by_factor: bool = False
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether the dot products are within floating point."""
-        largest = float(self.gram.diagonal().max())
-        is_within = largest == 0 or TINY < largest < 1 / TINY
-        return bool(is_within and np.isfinite(self.gram).all())
-
-    @cached_property
-    def factor(self) -> _Factor:
-        """F; without columns where numbers are beyond floating point."""
-        return _factor(self.gram) if self.is_finite else _Factor.empty(len(self.gram))
-
-    @property
-    def spanning(self) -> Floats | None:
-        """F, where its columns are fewer than the rows but one, as rows that repeat make them.
-
-        Likewise `by_factor`.
-        """
-        F = self.factor.F
-        return F if self.by_factor or F.shape[1] < len(F) - 1 else None
-
-    def scores(self, step: Vector) -> Vector:
-        """Return how the scores move, for a step of these or of coordinates."""
-        return step if self.spanning is None else self.spanning @ step
-
-    def coordinates(self, balance: Vector) -> Vector:
-        """Return what becomes of a gradient of the scores."""
-        return balance if self.spanning is None else self.spanning.T @ balance
-
-    def in_coordinates(self, matrix: csr_matrix, n_threads: int) -> Floats:
-        """Return ``F'M F`` for matrices M of shape (n_samples, n_samples)."""
-        F = self.factor.F
-
-        def product(rows: tuple[int, int]) -> Floats:
-            block = matrix[slice(*rows)]
-            is_dense = block.nnz >= DENSE * block.shape[0] * block.shape[1]
-            moved = (block.toarray() if is_dense else block) @ F
-            return np.asarray(F[slice(*rows)].T @ moved, dtype=np.float64)
-
-        total = np.zeros((F.shape[1], F.shape[1]))
-        with in_order(n_threads) as ordered:
-            for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
-                total += part
-        return total
-
-    @cached_property
-    def inverse(self) -> Floats:
-        """The inverse of G, a matrix of ones of about its size, and a hair more.
-
-        Gradients, whose elements add up to zero, do not see the ones, without which G is singular.
-        """
-        diagonal = self.gram.diagonal()
-        matrix = self.gram + float(diagonal.mean()) / len(diagonal)
-        matrix[np.diag_indices_from(matrix)] += self.hair
-        with one_blas_thread():
-            return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-    @property
-    def hair(self) -> float:
-        """What is next to nothing among the dot products."""
-        return RIDGE * float(self.gram.diagonal().max())
+_BLOCK_BYTES = 1 << 20
 
 
 @record
@@ -200,7 +104,7 @@ class RowSpace:
         return replace(self.dots, by_factor=True)
 
     @property
-    def _factor(self) -> _Factor:
+    def _factor(self) -> Factor:
         return self.dots.factor
 
     def weighted_gram(self, weights: Vector) -> Floats:
@@ -308,15 +212,3 @@ def less_means(gram: Floats) -> Floats:
     for row, own in zip(gram, shift, strict=True):
         row -= own + shift
     return gram
-
-
-def _factor(gram: Floats) -> _Factor:
-    from scipy.linalg.lapack import dpstrf
-
-    with one_blas_thread():
-        least = _RANK * float(gram.diagonal().max())
-        gram, order, rank, _ = dpstrf(gram, tol=least, lower=True)
-    F = np.zeros((len(gram), rank))
-    pivots = order.astype(np.int64) - 1
-    F[pivots] = np.tril(gram[:, :rank])
-    return _Factor(F, F[pivots[:rank]], pivots[:rank])
