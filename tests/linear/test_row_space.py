@@ -119,6 +119,18 @@ def test_equations_of_a_step_are_those_of_the_factor_however_rows_depend_on_each
     np.testing.assert_allclose(found[0], found[2], atol=1e-7 * np.abs(found[2]).max())
 
 
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_rows_that_come_again_with_other_labels_take_no_more_steps(C):
+    """Slopes of such pairs are at their bounds, and others are the harder to tell the larger C."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1000))[rng.integers(0, 300, 600)]
+    y = rng.integers(0, 3, 600)
+    model = RankSVM(C, loss="hinge", solver="row_space", tol=1e-6).fit(X, y)
+    assert model.status_ == "converged"
+    assert {line.solver for line in model.history_} == {"interior_point"}
+    assert model.n_iter_ < 40
+
+
 @every_storage
 @every_loss
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])

@@ -60,6 +60,7 @@ Vector = NDArray[np.float64]
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
 FALL = 0.1  # of the mean product: what a step aims for at most
+STIFF = 100.0  # times what is rounding among dot products: what pairs are at least, in equations
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
 
 
@@ -174,7 +175,7 @@ class _System:
         space, pairs = problem.space(point.current.weights), problem.pairs
         if not space.is_finite:
             return None
-        balance = point.pairs.weigh(point.current.scores, 10 * space.hair)
+        balance = point.pairs.weigh(point.current.scores, STIFF * space.hair)
         weights = point.pairs.weights
         if isinstance(space, DotProducts):
             matrix = space.equations(pairs, weights, problem.rows.n_threads)
