@@ -181,3 +181,14 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
     again.weights_ = model.weights_
     again.fit(X + 1e-6 * np.random.default_rng(1).normal(size=X.shape), y, qid)
     assert {line.solver for line in again.history_} == {"row_space"}
+
+
+def test_newton_steps_that_are_about_to_end_go_on():
+    """With a large C, the gap tells of the end hardly sooner than it comes, but the value does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1000))[rng.integers(0, 300, 600)]
+    y = rng.integers(0, 3, 600)
+    model = RankSVM(1e3).fit(X, y)
+    assert model.status_ == "converged"
+    assert model.history_[-2].dual_gap > 0.5
+    assert {line.solver for line in model.history_[1:]} == {"row_space"}

@@ -47,6 +47,7 @@ FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
+SETTLED = 1e-3  # of the value, by which steps near the end change it, so many times
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps.
 DEARER_IN_LIST = 3.0
@@ -187,7 +188,9 @@ def interior_last(
 
     def goes_on(progress: Progress) -> bool:
         n_done = len(progress.history) - progress.first - 1
-        return n_done < LEAST_STEPS or (patience(progress) and _gets_nearer(progress))
+        if n_done < LEAST_STEPS or _settles(progress):
+            return True
+        return patience(progress) and _gets_nearer(progress)
 
     if n_steps > 0:
         with progress.patient(goes_on):
@@ -202,6 +205,20 @@ def interior_last(
 
     known = objective if objective.rows is not None else _knowing_rows(objective)
     return interior_point(known, w0, progress, max_steps=2 * MOST_STEPS)
+
+
+def _settles(progress: Progress) -> bool:
+    """Say whether whole steps hardly change the value since a few, as before the last of them.
+
+    The gap tells of that end hardly sooner than it comes, where C is large.
+    """
+    lines = progress.history[progress.first :]
+    n_settled = 0
+    for before, there in zip(lines[-2::-1], lines[:0:-1], strict=True):
+        if there.step < 1.0 or before.value - there.value > SETTLED * abs(there.value):
+            break
+        n_settled += 1
+    return 0 < n_settled <= IDLE
 
 
 def _gets_nearer(progress: Progress) -> bool:
