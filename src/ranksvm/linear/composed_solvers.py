@@ -47,7 +47,7 @@ FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
-SETTLED = 1e-3  # of the value, by which steps near the end change it, so many times
+SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps.
 DEARER_IN_LIST = 3.0
