@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
+from ..threads import resolve_threads
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .dot_products import DENSE
@@ -281,10 +282,11 @@ def _explicit(
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
     if kinks and (RowSpace.suits(X) or lists_pairs(X, preferences)):
-        from . import composed_solvers as few_rows  # likewise
+        from . import composed_solvers as few_rows  # which few problems need
 
         suits_blocks = few_rows.suits_blocks(X, preferences, costs)
-        in_blocks = suits_blocks and few_rows.have_little_in_common(X)
+        n_threads = resolve_threads(parameters.n_threads)
+        in_blocks = suits_blocks and few_rows.have_little_in_common(X, n_threads)
         if in_blocks:
             options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
         elif costs.n_pairs <= few_rows.MOST_PAIRS:

@@ -115,7 +115,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     progress = progress or Progress()
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and suits_blocks(objective.X, loss.pairs.preferences):
-        if have_little_in_common(objective.X):
+        if have_little_in_common(objective.X, objective.n_threads):
             from .interior_blocks import interior_blocks  # only for long documents
 
             result = interior_blocks(objective, w0, progress)
@@ -282,13 +282,13 @@ def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = N
     return costs.interior_blocks(INTERIOR_STEPS) < in_list
 
 
-def have_little_in_common(X: Matrix) -> bool:
+def have_little_in_common(X: Matrix, n_threads: int = 1) -> bool:
     """Say whether no few features make up the dot products of rows, as raw counts among others do.
 
     With features of very different scales, steps of interior points by blocks are short.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = X.column_squares()
+        squares = X.column_squares(n_threads)
     if not TINY < squares.max() < np.inf:
         return True
     shares = squares / squares.max()

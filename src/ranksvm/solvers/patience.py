@@ -69,7 +69,7 @@ class Patience:
         """Say whether the present solver is to go on."""
         lines, left = progress.history[progress.first :], progress.left[progress.first :]
         done = _work(lines[-1]) - _work(lines[0])
-        of_step = lines[-1].n_products - lines[max(len(lines) - 2, 0)].n_products
+        of_step = lines[-1].n_products - lines[-2:][0].n_products
         if progress.is_smooth and of_step >= self.most_products:
             return False
         free = max(FREE * self.work, FEWEST)
