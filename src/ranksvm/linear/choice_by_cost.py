@@ -291,6 +291,8 @@ def _explicit(
             options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
         elif costs.n_pairs <= few_rows.MOST_PAIRS:
             dearer = few_rows.DEARER_IN_LIST if suits_blocks else 1.0
+            if costs.n_shared > 0:
+                dearer = few_rows.DEARER_IF_SHARED
             options["row_space"] = dearer * costs.interior_points(few_rows.INTERIOR_STEPS)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))

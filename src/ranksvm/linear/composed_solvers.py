@@ -24,8 +24,10 @@ from .dot_products import DENSE, TINY
 from .matrix import Matrix
 from .objective import LinearObjective
 from .row_space import RowSpace
+from .shared_columns import shared_columns
 
 __all__ = [
+    "DEARER_IF_SHARED",
     "DEARER_IN_LIST",
     "INTERIOR_STEPS",
     "MOST_PAIRS",
@@ -49,8 +51,9 @@ LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
-# features of scales that differ by far, they take two or three times as many steps.
-DEARER_IN_LIST = 3.0
+# features of scales that differ by far, they take two or three times as many steps; and by shared
+# features.
+DEARER_IN_LIST, DEARER_IF_SHARED = 3.0, 1.7
 MANY_FEATURES = 64  # as if so many made up the squares of rows alike
 
 
@@ -137,7 +140,8 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
 def _products_or_list(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
     """Minimise what blocks of pairs leave: by products, or else by interior points of all pairs."""
     costs = Costs.of(objective.X, objective.loss.pairs.preferences)
-    work = DEARER_IN_LIST * costs.interior_points(INTERIOR_STEPS) / costs.product
+    dearer = DEARER_IF_SHARED if costs.n_shared > 0 else DEARER_IN_LIST
+    work = dearer * costs.interior_points(INTERIOR_STEPS) / costs.product
     return products_first(_of_listed_pairs, work, objective, w0, progress)
 
 
@@ -248,7 +252,8 @@ def pair_by_pair(
     by_features = isinstance(pairs.preferences, Preferences) and objective.rows is None
     if not (by_features and isinstance(loss, SmoothedHinge)) or is_for_planes(result, progress):
         return result
-    if not RowSpace.is_of_features(objective.X):
+    shared = shared_columns(objective.X, pairs.preferences)
+    if not RowSpace.is_of_features(objective.X) and shared is None:
         return result
     from .interior_point import interior_point  # which few problems need
 

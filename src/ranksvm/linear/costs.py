@@ -18,6 +18,7 @@ from ..records import record
 from .dot_products import DENSE
 from .hessian import OF_BLOCKS
 from .matrix import Matrix
+from .shared_columns import shared_columns
 
 PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
@@ -51,6 +52,9 @@ STORED, PARTNER_STORED, LISTED_SPARSE = 0.06, 1.2, 45.0
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
+# Likewise by shared features: of a pair, of each two rows, of that cube, of the cube of features,
+# and passes over X.
+PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 60.0, 30.0, 0.03, 0.006, 50
 DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
@@ -106,6 +110,8 @@ class Costs:
         Likewise, how many have two rows or more.
     n_levels : float
         About how many different labels there are in the longest query, if that is walked through.
+    n_shared : int
+        Features that rows share, where those of one row each are left out of interior points; or 0.
     """
 
     n: int
@@ -124,6 +130,7 @@ class Costs:
     cubes: float = 0.0
     n_queries: int = 0
     n_levels: float = 1.0
+    n_shared: int = 0
 
     @classmethod
     def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -146,8 +153,10 @@ class Costs:
         powers = float((sizes**2).sum()), float((sizes**3).sum())
         n_queries = int((sizes > 1).sum())
         n_levels = _levels_of_longest(preferences, sizes) if n_walked else 1.0
+        shared = shared_columns(X, preferences)
+        n_shared = 0 if shared is None else len(shared)
         of_queries = (*powers, n_queries, n_levels)
-        return cls(*of_rows, n_pairs, *of_scores, n_walked, False, *of_queries)
+        return cls(*of_rows, n_pairs, *of_scores, n_walked, False, *of_queries, n_shared)
 
     def of_rows(self, n: int) -> Costs:
         """Return what so many rows of long queries cost, copied and dense."""
@@ -206,6 +215,8 @@ class Costs:
 
     def interior_points(self, n_steps: float) -> float:
         """Interior-point steps in that space, or with fewer features than rows in that of these."""
+        if self.n_shared > 0:
+            return n_steps * self._step_of_shared(self.n_shared)
         smaller = min(self.n, self.d)
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
@@ -219,6 +230,14 @@ class Costs:
             partners = min(PARTNER * twos, EQUATIONS * full) * self.d
             products = EQUATIONS * self.n * self.d**2 + partners + LISTED * twos
         return n_steps * (step + products + SOLVES * self.read)
+
+    def _step_of_shared(self, d: int) -> float:
+        """Return what an interior-point step by so many shared features costs."""
+        twos = PARTNER_STORED * self._of_a_row + LISTED_SPARSE + IN_QUERY
+        of_queries = twos * self.squares + INVERSE * self.cubes
+        products = STORED * self.n_stored * d + SOLVES_SHARED * self.read
+        pairs = (PAIR + PAIR_SHARED) * self.n_pairs
+        return pairs + of_queries + products + FACTOR_SHARED * d**3 + self.evaluation
 
     def interior_blocks(self, n_steps: float) -> float:
         """Interior-point steps on blocks of pairs, a matrix for each query."""

@@ -17,8 +17,9 @@ from ..lazy import cached_property
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.queries import QueryGroups
 from ..records import record
+from ..solvers.cholesky import ScaledCholesky
 from ..threads import in_order
-from .dot_products import TINY
+from .dot_products import RIDGE, TINY
 from .hessian import blocks_of_queries, suits_blocks
 from .long_query import BLOCK_BYTES, ranges
 from .row_space import RowSpace, common_offset
@@ -87,11 +88,18 @@ class FeatureSpace:
 
         Each block is in this precision; in single, of columns whose scale is one.
         """
+        return self.product(self._by_place.sparse_laplacian(weights), dtype)
+
+    def factorized(self, weights: Vector, dtype: type[np.floating]) -> ScaledCholesky | None:
+        """Return the factor of ``I + X'D' diag(weights) D X``; None beyond floating point."""
+        return factorized(self.equations(weights, dtype))
+
+    def product(self, laplacian: csr_matrix, dtype: type[np.floating] = np.float64) -> Floats:
+        """Return ``X'LX`` likewise, for a Laplacian of places, of which none leaves its query."""
         X = self.rows.X
         shift, scale = X.standardization(self.rows.n_threads)
         if dtype is not np.float32:
             scale = np.ones(len(scale))
-        laplacian = self._by_place.sparse_laplacian(weights)
         if self.stored is None:
             total = self._of_blocks(laplacian, shift, scale, dtype)
         else:
@@ -176,3 +184,10 @@ class FeatureSpace:
     def _by_place(self) -> ExplicitPairs:
         """The pairs, each of places in place of rows."""
         return self.pairs if self._order is None else self.pairs.moved(np.argsort(self._order))
+
+
+def factorized(matrix: Floats) -> ScaledCholesky | None:
+    """Factorise ``I + matrix``, which is overwritten; None beyond floating point."""
+    diagonal = np.diag_indices_from(matrix)
+    matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
+    return ScaledCholesky.of(matrix)

@@ -22,7 +22,8 @@ weights are variables of their own, which need not be ``X'D'b`` until the end::
 
     (I + Z'D'WDZ) dw = X'D'b - w + Z'D'W r.
 
-A step costs O(n d^2) and O(n_pairs d). Sums of large slopes that cancel then say nothing of the
+A step costs O(n d^2) and O(n_pairs d); of d, features that a single row stores may be left out
+(`ranksvm.linear.shared_features`). Sums of large slopes that cancel then say nothing of the
 scores, so that b may begin amid its bounds, however weak regularisation is. So it is for the hinge
 in few rows: weights are ``X'a``, and ``D'b - a`` is added to ``D'W r``.
 
@@ -43,6 +44,8 @@ steps; but there is no promise, since free weights may go in circles, so that st
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,9 +53,8 @@ from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..solvers.newton import SOLVED
 from ..solvers.result import Progress, SolverResult, Status
-from .dot_products import RIDGE, DotProducts
-from .feature_space import FeatureSpace
-from .interior_problem import InteriorProblem, Point, Step
+from .dot_products import DotProducts
+from .interior_problem import InteriorProblem, Point, Space, Step
 from .objective import LinearObjective
 
 Vector = NDArray[np.float64]
@@ -162,14 +164,21 @@ def _step(problem: InteriorProblem, point: Point) -> Step | None:
     return step
 
 
+class Equations(Protocol):
+    """Equations that are ready to be solved."""
+
+    def solve(self, right: Vector, /) -> Vector:
+        """Solve for one right-hand side."""
+
+
 @record
 class _System:
     """The equations of a step, reduced to the scores or to coordinates, and factorised."""
 
     point: Point
     balance: Vector
-    space: DotProducts | FeatureSpace
-    factor: ScaledCholesky
+    space: Space
+    factor: Equations
 
     @classmethod
     def of(cls, problem: InteriorProblem, point: Point) -> _System | None:
@@ -179,29 +188,27 @@ class _System:
             return None
         balance = point.pairs.weigh(point.current.scores, STIFF * space.hair)
         weights = point.pairs.weights
+        factor: Equations | None
         if isinstance(space, DotProducts):
-            matrix = space.equations(pairs, weights, problem.rows.n_threads)
+            factor = ScaledCholesky.of(space.equations(pairs, weights, problem.rows.n_threads))
         else:
-            matrix = space.equations(weights, problem.dtype)
-            diagonal = np.diag_indices_from(matrix)
-            matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
-        factor = ScaledCholesky.of(matrix)
+            factor = space.factorized(weights, problem.dtype)
         return None if factor is None else cls(point, balance, space, factor)
 
     def solve(self, balance: Vector) -> tuple[Vector, Vector]:
         """Return how scores move, and weights or coordinates, for a balance of what pairs lack."""
         space, behind = self.space, self.point.behind
-        if isinstance(space, FeatureSpace):
-            solved = self.factor.solve(space.coordinates(balance) + behind)
-        else:
+        if isinstance(space, DotProducts):
             solved = self.factor.solve(space.coordinates(balance + behind))
+        else:
+            solved = self.factor.solve(space.coordinates(balance) + behind)
         return space.scores(solved), solved
 
     def own(self, solved: Vector, of_step: Vector) -> Vector | None:
         """Return the step of weights of their own."""
         if self.point.own is None:
             return None
-        return solved if isinstance(self.space, FeatureSpace) else self.point.behind + of_step
+        return self.point.behind + of_step if isinstance(self.space, DotProducts) else solved
 
     def is_solved_by(self, towards: Vector, solved: Vector, of_step: Vector) -> bool:
         """Say whether a step of weights of their own leaves but a part, by its energy."""

@@ -6,6 +6,7 @@ See `ranksvm.linear.interior_point`, whose steps these are for.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,12 @@ from .dot_products import DotProducts
 from .feature_space import FeatureSpace
 from .objective import LinearEvaluation, LinearObjective
 from .row_space import RowSpace, less_means
+from .shared_columns import shared_columns
+from .shared_features import SharedFeatures
 from .slopes import at_slopes
 
 Vector = NDArray[np.float64]
+Space: TypeAlias = "DotProducts | FeatureSpace | SharedFeatures"
 
 MUCH = 4000  # of the equations, in operations for each pair
 APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
@@ -123,7 +127,8 @@ class InteriorProblem:
     @property
     def by_features(self) -> bool:
         """Whether equations are of the features."""
-        return RowSpace.is_of_features(self.rows.X) and self.objective.penalty.is_smooth
+        is_few = RowSpace.is_of_features(self.rows.X) or self._shared is not None
+        return is_few and self.objective.penalty.is_smooth
 
     @property
     def owns_weights(self) -> bool:
@@ -131,12 +136,22 @@ class InteriorProblem:
         return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
 
     @cached_property
-    def features(self) -> FeatureSpace:
+    def _shared(self) -> NDArray[np.int64] | None:
+        """The features that rows share, where others are left out."""
+        pairs = self.objective.loss.pairs
+        if not isinstance(pairs, CorePairs):
+            return None
+        return shared_columns(self.rows.X, pairs.preferences, self.rows.n_threads)
+
+    @cached_property
+    def features(self) -> FeatureSpace | SharedFeatures:
         """The space of the features, where these have equations of their own."""
         pairs = self.objective.loss.pairs
         groups = pairs.groups
         if not isinstance(pairs, CorePairs):  # which may lead anywhere
             groups = QueryGroups(np.array([0, groups.n_samples]))
+        if self._shared is not None:
+            return SharedFeatures.of(self.rows, self.pairs, groups, self._shared)
         return FeatureSpace(self.rows, self.pairs, groups)
 
     @property
@@ -230,7 +245,7 @@ class InteriorProblem:
             return current, 0.0
         return current, -current.gradient if self.by_features else balance - own
 
-    def space(self, weights: Vector) -> DotProducts | FeatureSpace:
+    def space(self, weights: Vector) -> Space:
         """Return how scores move with the slopes, by the weights that are free to."""
         penalty = self.objective.penalty
         if self.by_features:

@@ -36,6 +36,7 @@ from ..solvers.automatic import (
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
 from .row_space import RowSpace
+from .shared_columns import shared_columns
 
 Vector = NDArray[np.float64]
 
@@ -249,9 +250,14 @@ class SolverChoice:
 
 
 def lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
-    """Say whether pairs within queries may be listed, for features that are fewer than rows."""
-    if not (isinstance(preferences, Preferences) and RowSpace.is_of_features(X)):
+    """Say whether pairs within queries may be listed, for features that are fewer than rows.
+
+    Those of one row each do not count, where matrices of the queries make up for them.
+    """
+    if not (isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)):
         return False
     from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
 
-    return preferences.groups.most_pairs <= MOST_PAIRS
+    is_listed = preferences.groups.most_pairs <= MOST_PAIRS
+    of_features = RowSpace.is_of_features(X) or shared_columns(X, preferences) is not None
+    return is_listed and of_features

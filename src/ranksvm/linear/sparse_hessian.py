@@ -60,6 +60,12 @@ class SparseRows(NamedTuple):
         """Scale the columns by other factors, too."""
         return self._replace(scale=self.scale * scale)
 
+    def shared_columns(self, n_threads: int) -> NDArray[np.int64]:
+        """Return which columns two rows or more store; all of them where a row comes again."""
+        if self.rows is not None and len(np.unique(self.rows)) < len(self.rows):
+            return np.arange(len(self.scale))
+        return np.flatnonzero(self.core.column_counts(n_threads) > 1)
+
     def rarity(self, n_threads: int) -> Vector:
         """Return how rare values of each column are, in all rows.
 

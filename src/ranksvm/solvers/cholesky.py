@@ -11,6 +11,7 @@ from ..threads import one_blas_thread
 
 Vector = NDArray[np.float64]
 
+SMALL = 48  # rows of matrices that NumPy inverts, many at a time
 LARGE = 512  # rows, from which on copies of a matrix count; NumPy makes two
 # What is added to the diagonal for each row, until it serves.
 RIDGES = float(np.finfo(np.float64).eps) * np.array([1.0, 1e2, 1e4])
@@ -65,3 +66,25 @@ def _factor(matrix: NDArray[np.floating], overwrite: bool) -> NDArray[np.floatin
     with one_blas_thread():
         upper, info = potrf(matrix.T, lower=False, clean=False, overwrite_a=overwrite)
     return upper.T if info == 0 else None
+
+
+def inverse(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Invert symmetric positive definite matrices, of shape (n_matrices, n, n), of small scale.
+
+    What cannot be inverted is not a number.
+    """
+    n = matrices.shape[-1]
+    if n < SMALL:
+        try:
+            return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return np.full_like(matrices, np.nan)
+    from scipy.linalg.lapack import dpotrf, dpotri
+
+    inverses = np.empty_like(matrices)
+    for matrix, inverted in zip(matrices, inverses, strict=True):
+        upper, singular = dpotrf(matrix.T, lower=False, clean=False)
+        above, failed = dpotri(upper, lower=False)
+        inverted[:] = np.nan if singular or failed else np.triu(above)
+        inverted += np.triu(inverted, 1).T
+    return inverses
