@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.datasets.random_shapes import make_random_shape
 from benchmarks.datasets.solver_shapes import Data, make_short_queries
 from benchmarks.datasets.text_like import make_text_like
+from benchmarks.datasets.unlike_shapes import make_unlike_shape
 from benchmarks.datasets.web_like import make_web_like
 from benchmarks.harness import machine_line, print_table
 from benchmarks.micro import Call, best_time
@@ -29,15 +30,17 @@ from ranksvm import _core
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import Descent
+from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.row_space import RowSpace
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import CuttingPlanes
+from ranksvm.solvers import CuttingPlanes, Progress
 
 COLUMNS = ("primitive", "on", "ns or ratio", "per")
 REPEATS = 3
-N_PLANES = 50
+N_PLANES, N_STEPS = 50, 5
 
 
 def main() -> None:
@@ -70,6 +73,8 @@ def rows() -> Iterator[tuple[str, str, float, str]]:
         yield from hessians(kind, words(features, of_a_query))
     for number in (2, 4, 138):
         yield descent(number)
+    for number in (5, 33):
+        yield shared_features(number)
     yield cholesky(500)
     yield plane(10_000)
 
@@ -202,6 +207,23 @@ def descent(number: int) -> tuple[str, str, float, str]:
     kind = f"{X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / len(there.pairs.better):.1f} values a pair"
     per_pair = nanoseconds(lambda: there.visit(there.queries)) / len(there.pairs.better)
     return "pass by slopes", kind, per_pair, "pair"
+
+
+def shared_features(number: int) -> tuple[str, str, float, str]:
+    """Time an interior-point step by the features that rows share, of a set with many others."""
+    X, y, qid = make_unlike_shape(number)
+    parameters = Parameters(loss="hinge", C=1000.0, n_threads=1)
+    matrix, preferences = DesignMatrix.from_array(X), Preferences.from_labels(y, qid)
+    objective = make_problem(matrix, preferences, parameters).objective
+    objective = replace(objective, rows=RowSpace(matrix))
+    costs, start = Costs.of(matrix, preferences), np.zeros(objective.size)
+
+    def take_steps() -> Any:
+        return interior_point(objective, start, Progress(tol=0.0), max_steps=N_STEPS)
+
+    kind = f"{X.shape[0]:,} x {X.shape[1]:,}, {costs.n_shared:,} shared"
+    reckoned = costs.interior_points(N_STEPS) / nanoseconds(take_steps)
+    return "interior-point steps, as reckoned", kind, reckoned, "time taken"
 
 
 def cholesky(d: int) -> tuple[str, str, float, str]:

@@ -217,3 +217,23 @@ def test_auto_leaves_out_rare_words():
     model = RankSVM(C=1e3, loss="hinge", tol=1e-6).fit(X, y, np.arange(n) // 10)
     assert model.status_ == "converged"
     assert model.history_[-1].solver == "interior_point"
+
+
+def test_auto_knows_interior_points_of_the_squared_hinge_where_others_are_left_out():
+    rng = np.random.default_rng(0)
+    n, of_row = 3000, 12
+    columns_of = rng.zipf(1.3, of_row * n) % 30_000
+    X = sparse.csr_matrix(
+        (rng.random(of_row * n), columns_of, np.arange(0, of_row * n + 1, of_row))
+    )
+    X.sum_duplicates()
+    matrix = DesignMatrix.from_array(X)
+    preferences = Preferences.from_labels(rng.integers(0, 2, n).astype(float), np.arange(n) // 300)
+    costs = Costs.of(matrix, preferences)
+    assert costs.n_shared > 0
+    choice = choose_solver(matrix, preferences, Parameters(1e3, n_threads=1))
+    assert choice.interior_first
+    without = choose_solver(
+        matrix, preferences, Parameters(1e3, n_threads=1), costs=replace(costs, n_shared=0)
+    )
+    assert without.n_steps == np.inf

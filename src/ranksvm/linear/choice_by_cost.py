@@ -139,7 +139,8 @@ def _of_squared_hinge(
     is_much = cost > SMALL and isinstance(X, DesignMatrix)  # else Newton's steps end exactly
     more = max(costs.separability / costs.scarcity(False), 1.0) if is_much else 1.0
     are_many = is_much and steps * more > MANY_STEPS
-    by_pairs = _interior_points(X, preferences, costs) if are_many else np.inf
+    is_known = are_many or costs.n_shared > 0
+    by_pairs = _interior_points(X, preferences, costs) if is_known else np.inf
     n_steps = steps * by_pairs / cost if cost < np.inf else np.inf
     is_less, cost = n_steps < steps, min(more * cost, by_pairs)
     in_rows = explicit.name == "row_space"

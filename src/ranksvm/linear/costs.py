@@ -54,7 +54,7 @@ PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS = 2e5  # whatever rows it has
 # Likewise by shared features: of a pair, of each two rows, of that cube, of the cube of features,
 # and passes over X.
-PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 60.0, 30.0, 0.03, 0.006, 50
+PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 150.0, 30.0, 0.03, 0.006, 50
 DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
