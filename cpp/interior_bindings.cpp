@@ -119,6 +119,14 @@ Vector weigh_listed(ListedPairs& self, const In<double, 1>& scores, double least
   return balance;
 }
 
+Vector laplacian_of_listed(const ListedPairs& self, const In<double, 1>& v) {
+  require_all_rows(self, v);
+  Vector product = zeros_of(self);
+  const nb::gil_scoped_release release;
+  self.laplacian(v.data(), product.data());
+  return product;
+}
+
 std::tuple<double, double, Vector, Vector, Vector> bend_listed(const ListedPairs& self,
                                                                const In<double, 1>& move) {
   require_all_rows(self, move);
@@ -206,6 +214,8 @@ void bind_interior_pairs(nb::module_& m) {
       .def_prop_ro("weights", &listed_weights, "Of the Laplacian, as `weigh` has found them.")
       .def("weigh", &weigh_listed, "scores"_a.noconvert(), "least"_a,
            "Find the weights here; return the balance of what pairs lack.")
+      .def("laplacian", &laplacian_of_listed, "v"_a.noconvert(),
+           "Multiply a vector by the Laplacian of the weights.")
       .def("bend", &bend_listed, "move"_a.noconvert(),
            "Return how fast a step to products of zero is, what it changes of these, what that, "
            "and an aim, do to the balance, and the balance of the step.")

@@ -284,6 +284,15 @@ RANKSVM_CLONES void ListedPairs::weigh(const double* scores, double least, doubl
   is_bounded_ ? weigh_all<true>(scores, least, balance) : weigh_all<false>(scores, least, balance);
 }
 
+RANKSVM_CLONES void ListedPairs::laplacian(const double* v, double* product) const {
+  for (std::size_t begin = 0; begin < n_; begin += kTile) {
+    const Block block = block_at(begin);
+    Tile weighed;
+    for (std::size_t k = 0; k < block.n; ++k) weighed[k] = block.weight[k] * block.ahead(v, k);
+    block.balance(weighed, product);
+  }
+}
+
 RANKSVM_CLONES ListedPairs::Way ListedPairs::bend(const double* move, double* of_products,
                                                   double* of_aim, double* of_step) const {
   return is_bounded_ ? bend_all<true>(move, of_products, of_aim, of_step)

@@ -46,6 +46,8 @@ class ListedPairs {
   // Finds the weights here, of pairs that are at least so stiff; adds up the balance of what they
   // make of what pairs lack.
   void weigh(const double* scores, double least, double* balance);
+  // Multiplies a vector by the Laplacian of the weights.
+  void laplacian(const double* v, double* product) const;
   // Looks at the step that moves scores so, with products of zero; adds up what these, and an aim,
   // do to the balance, and the balance of the step itself.
   Way bend(const double* move, double* of_products, double* of_aim, double* of_step) const;

@@ -148,6 +148,10 @@ void check_listed(Random& random) {
     check_same(truth.balance([&](const Pair& p) { return p.weight() * p.lacking(here); }), balance);
     for (std::size_t p = 0; p < n_pairs; ++p)
       CHECK(near(truth.pairs[p].weight(), pairs.weights()[p]));
+    Vector product(n);
+    pairs.laplacian(move.data(), product.data());
+    check_same(truth.balance([&](const Pair& p) { return p.weight() * (move[p.i] - move[p.j]); }),
+               product);
 
     const auto way = pairs.bend(towards.data(), of_products.data(), of_aim.data(), of_step.data());
     for (Pair& pair : truth.pairs) pair.bend(here, towards);

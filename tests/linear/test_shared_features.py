@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import reference
-from ranksvm import RankSVM
+from ranksvm import RankSVM, _core
 from ranksvm.linear import shared_columns as columns
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.costs import Costs
@@ -54,6 +54,17 @@ def space_of(X, y, qid, n_threads=1):
     shared = np.flatnonzero((X != 0).sum(axis=0) > 1)
     pairs, rows = ExplicitPairs.of(preferences), RowSpace(matrix, n_threads)
     return SharedFeatures.of(rows, pairs, preferences.groups, shared)
+
+
+def weighing(pairs, weights):
+    """List pairs that weigh so much in the equations of a step."""
+    ones, bounds = np.ones(len(weights)), np.full(len(weights), np.inf)
+    listed = _core.ListedPairs(
+        pairs.better, pairs.worse, pairs.n_samples, np.ones(1), bounds, ones, 1 / weights
+    )
+    listed.weigh(np.zeros(pairs.n_samples), 0.0)
+    np.testing.assert_allclose(listed.weights, weights, rtol=1e-15)
+    return listed
 
 
 def optimum(X, y, qid, parameters):
@@ -111,7 +122,7 @@ def test_equations_of_all_features_are_solved(dtype, seed, digits, own):
     D = X[pairs.better] - X[pairs.worse]
     right = X.T @ rng.normal(size=len(y))
     right[space.shared] += rng.normal(size=len(space.shared))
-    equations = space.factorized(weights, dtype)
+    equations = space.factorized(weighing(pairs, weights), dtype)
     assert equations is not None
     found = equations.solve(right)
     expected = reference_solution(D, weights, right)
@@ -133,7 +144,8 @@ def test_beyond_floating_point_there_are_no_equations():
     space = space_of(X, y, qid)
     weights = np.full(len(space.whole.pairs.better), np.inf)
     with np.errstate(all="ignore"):
-        assert space.factorized(weights, np.float64) is None
+        listed = weighing(space.whole.pairs, weights)
+        assert space.factorized(listed, np.float64) is None
     assert not space_of(X * 1e200, y, qid).is_finite
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..lazy import cached_property
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.queries import QueryGroups
@@ -90,9 +91,11 @@ class FeatureSpace:
         """
         return self.product(self._by_place.sparse_laplacian(weights), dtype)
 
-    def factorized(self, weights: Vector, dtype: type[np.floating]) -> ScaledCholesky | None:
-        """Return the factor of ``I + X'D' diag(weights) D X``; None beyond floating point."""
-        return factorized(self.equations(weights, dtype))
+    def factorized(
+        self, pairs: _core.ListedPairs, dtype: type[np.floating]
+    ) -> ScaledCholesky | None:
+        """Return the factor of ``I + X'LX``, of the pairs' weights; None beyond floating point."""
+        return factorized(self.equations(pairs.weights, dtype))
 
     def product(self, laplacian: csr_matrix, dtype: type[np.floating] = np.float64) -> Floats:
         """Return ``X'LX`` likewise, for a Laplacian of places, of which none leaves its query."""

@@ -187,12 +187,12 @@ class _System:
         if not space.is_finite:
             return None
         balance = point.pairs.weigh(point.current.scores, STIFF * space.hair)
-        weights = point.pairs.weights
         factor: Equations | None
         if isinstance(space, DotProducts):
-            factor = ScaledCholesky.of(space.equations(pairs, weights, problem.rows.n_threads))
+            weights, n_threads = point.pairs.weights, problem.rows.n_threads
+            factor = ScaledCholesky.of(space.equations(pairs, weights, n_threads))
         else:
-            factor = space.factorized(weights, problem.dtype)
+            factor = space.factorized(point.pairs, problem.dtype)
         return None if factor is None else cls(point, balance, space, factor)
 
     def solve(self, balance: Vector) -> tuple[Vector, Vector]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..lazy import cached_property
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.queries import QueryGroups
@@ -90,10 +91,10 @@ class SharedFeatures:
         """Return ``X'D'b``, for ``D'b`` of shape (n_samples,)."""
         return self.whole.coordinates(balance)
 
-    def factorized(self, weights: Vector, dtype: type[np.floating]) -> _Reduced | None:
+    def factorized(self, pairs: _core.ListedPairs, dtype: type[np.floating]) -> _Reduced | None:
         """Return the equations, reduced and factorised; None beyond floating point."""
         blocks, rows = self.blocks, self.blocks.stacks
-        of_pairs = blocks.symmetric(weights)
+        of_pairs = blocks.symmetric(pairs.weights)
 
         def without_own(k: int) -> tuple[Floats, Floats]:
             return _without_own(of_pairs[k], self.lengths[rows[k]])
@@ -103,7 +104,7 @@ class SharedFeatures:
         laplacian = blocks.by_place([laplacian for _, laplacian in found])
         factor = factorized(self.some.product(laplacian, dtype))
         inverses = [inverted for inverted, _ in found]
-        return None if factor is None else _Reduced(self, weights, inverses, factor)
+        return None if factor is None else _Reduced(self, pairs, inverses, factor)
 
 
 def _without_own(weights: Floats, lengths: Floats) -> tuple[Floats, Floats]:
@@ -130,14 +131,14 @@ class _Reduced:
     """The equations of all features by way of those that rows share."""
 
     space: SharedFeatures
-    weights: Vector
+    pairs: _core.ListedPairs
     inverses: list[Floats]
     factor: ScaledCholesky
 
     def solve(self, right: Vector) -> Vector:
         """Solve for one right-hand side, of which what rows do not share is a sum of rows."""
         solved, whole = self._solved(right), self.space.whole
-        of_pairs = self._laplacian(whole.scores(solved))
+        of_pairs = self.pairs.laplacian(whole.scores(solved))
         left = right - solved - whole.rows.X.t_dot(of_pairs, whole.rows.n_threads)
         return solved + self._solved(left)
 
@@ -150,14 +151,14 @@ class _Reduced:
         moved = self._inverse(multiples)
         kept = X.t_dot(multiples - moved / lengths, n_threads)
         solved[shared] = self.factor.solve((right - kept)[shared])
-        moved -= self._inverse(self._laplacian(X.dot(solved, n_threads)))
+        moved -= self._inverse(self.pairs.laplacian(X.dot(solved, n_threads)))
         others = X.t_dot(moved / lengths, n_threads)
         others[shared] = solved[shared]
         return others
 
     @cached_property
     def _is_stiff(self) -> bool:
-        return bool(self.weights.max() * self.space.lengths.max() > STIFF)
+        return bool(self.pairs.weights.max() * self.space.lengths.max() > STIFF)
 
     def _inverse(self, v: Vector) -> Vector:
         """Return ``S v``, of which columns of S alone know too little where pairs weigh much.
@@ -170,9 +171,5 @@ class _Reduced:
             moved = blocks.product(self.inverses, v, ordered)
             if not self._is_stiff:
                 return moved
-            left = v - moved / lengths - self._laplacian(moved)
+            left = v - moved / lengths - self.pairs.laplacian(moved)
             return moved + blocks.product(self.inverses, left, ordered)
-
-    def _laplacian(self, v: Vector) -> Vector:
-        pairs = self.space.whole.pairs
-        return pairs.balance(self.weights * pairs.differences(v))
