@@ -25,7 +25,6 @@ from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers.cholesky import inverse
-from ranksvm.threads import in_order
 
 
 def rare_words(seed, n=40, shared=6, own=2.0, queries=6, of_row=3):
@@ -101,8 +100,7 @@ def test_matrices_of_queries_are_one_matrix(at_once, seed):
     whole = np.zeros((len(y), len(y)))
     whole[pairs.better, pairs.worse] = whole[pairs.worse, pairs.better] = values
     v = rng.normal(size=len(y))
-    with in_order(1) as ordered:
-        np.testing.assert_allclose(blocks.product(matrices, v, ordered), whole @ v, atol=1e-12)
+    np.testing.assert_allclose(blocks.product(matrices, v), whole @ v, atol=1e-12)
     order = preferences.groups.order
     order = np.arange(len(y)) if order is None else order.astype(np.int64)
     by_place = blocks.by_place(matrices)

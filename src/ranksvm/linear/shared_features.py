@@ -167,9 +167,8 @@ class _Reduced:
         of the result, which are to be as small as weights are large.
         """
         blocks, lengths = self.space.blocks, self.space.lengths
-        with in_order(self.space.whole.rows.n_threads) as ordered:
-            moved = blocks.product(self.inverses, v, ordered)
-            if not self._is_stiff:
-                return moved
-            left = v - moved / lengths - self.pairs.laplacian(moved)
-            return moved + blocks.product(self.inverses, left, ordered)
+        moved = blocks.product(self.inverses, v)
+        if not self._is_stiff:
+            return moved
+        left = v - moved / lengths - self.pairs.laplacian(moved)
+        return moved + blocks.product(self.inverses, left)
