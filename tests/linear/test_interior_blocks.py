@@ -17,6 +17,7 @@ from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_blocks import interior_blocks
 from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.row_space import have_little_in_common
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.level_blocks import LevelBlocks
@@ -167,11 +168,11 @@ def test_where_they_lead_nowhere_from_there_they_end(seed):
 def test_they_do_not_begin_where_a_few_features_make_up_all_dot_products():
     X, y = counts_beside_dense_features(0)
     alike, unlike = (DesignMatrix.from_array(each) for each in (sparse.csr_matrix(text(0)[0]), X))
-    assert composed_solvers.have_little_in_common(alike)
-    assert not composed_solvers.have_little_in_common(unlike)
+    assert have_little_in_common(alike)
+    assert not have_little_in_common(unlike)
     for scale in (0.0, 1e-200, 1e100, 1e200):
         beyond = DesignMatrix.from_array(scale * X)
-        assert composed_solvers.have_little_in_common(beyond) == (scale != 1e100)
+        assert have_little_in_common(beyond) == (scale != 1e100)
     model = RankSVM(1e3, loss="hinge", solver="row_space", tol=1e-3).fit(X, y)
     assert model.status_ == "converged"
     assert model.history_[0].solver == "trust_region"

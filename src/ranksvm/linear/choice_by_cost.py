@@ -16,7 +16,7 @@ from .design_matrix import DesignMatrix
 from .dot_products import DENSE
 from .matrix import Matrix
 from .parameters import Parameters
-from .row_space import RowSpace
+from .row_space import RowSpace, have_little_in_common
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
@@ -52,7 +52,8 @@ def choose_solver(
     What is known beforehand are Newton steps with an explicit Hessian: that of the features up to
     8,192 of these, or with fewer rows than features that of the space of the rows
     (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`); for the hinge with
-    few pairs, interior points as well. C and scales hardly matter to them. They are taken
+    few pairs, interior points as well, by the features that rows share where many are of one row
+    alone (`ranksvm.linear.shared_features`). C and scales hardly matter to them. They are taken
 
     - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`); but
       where a step by that costs as much as some products, products of the squared loss begin as
@@ -287,7 +288,7 @@ def _explicit(
 
         suits_blocks = few_rows.suits_blocks(X, preferences, costs)
         n_threads = resolve_threads(parameters.n_threads)
-        in_blocks = suits_blocks and few_rows.have_little_in_common(X, n_threads)
+        in_blocks = suits_blocks and have_little_in_common(X, n_threads)
         if in_blocks:
             options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
         elif costs.n_pairs <= few_rows.MOST_PAIRS:

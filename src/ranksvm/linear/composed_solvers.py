@@ -20,10 +20,10 @@ from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
 from .costs import Costs
 from .design_matrix import DesignMatrix
-from .dot_products import DENSE, TINY
+from .dot_products import DENSE
 from .matrix import Matrix
 from .objective import LinearObjective
-from .row_space import RowSpace
+from .row_space import RowSpace, have_little_in_common
 from .shared_columns import shared_columns
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "INTERIOR_STEPS",
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
-    "have_little_in_common",
     "interior_last",
     "is_for_planes",
     "pair_by_pair",
@@ -54,7 +53,6 @@ SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # features of scales that differ by far, they take two or three times as many steps; and by shared
 # features.
 DEARER_IN_LIST, DEARER_IF_SHARED = 3.0, 1.7
-MANY_FEATURES = 64  # as if so many made up the squares of rows alike
 
 
 def _proximal_row_space(
@@ -285,19 +283,6 @@ def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = N
     costs = costs or Costs.of(X, preferences)
     in_list = costs.interior_points(INTERIOR_STEPS) if costs.n_pairs <= MOST_PAIRS else np.inf
     return costs.interior_blocks(INTERIOR_STEPS) < in_list
-
-
-def have_little_in_common(X: Matrix, n_threads: int = 1) -> bool:
-    """Say whether no few features make up the dot products of rows, as raw counts among others do.
-
-    With features of very different scales, steps of interior points by blocks are short.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = X.column_squares(n_threads)
-    if not TINY < squares.max() < np.inf:
-        return True
-    shares = squares / squares.max()
-    return bool(shares.sum() ** 2 >= MANY_FEATURES * (shares @ shares))
 
 
 PROXIMAL_SOLVERS: dict[str, SmoothSolver] = {

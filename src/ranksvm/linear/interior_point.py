@@ -61,8 +61,6 @@ Vector = NDArray[np.float64]
 
 TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
-# Of the mean product: what a step aims for at most, by features; and of the hinge.
-FALL, FALL_OF_HINGE = 0.1, 0.01
 STIFF = 100.0  # times what is rounding among dot products: what pairs are at least, in equations
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
 
@@ -126,9 +124,10 @@ def _step(problem: InteriorProblem, point: Point) -> Step | None:
     """Solve for the step: first to zero, which tells how far to aim, and what bends the way.
 
     Where that is not far, a modest aim would leave steps that are hardly longer: by features, it is
-    a tenth at most, and of the hinge a hundredth. Then, by the same factor, as long as that makes
-    room: products that would be left far too small, or far too large, a little further on are
-    brought nearer to the others (Gondzio 1996).
+    a tenth at most, and of the hinge a hundredth; likewise where a few features make up the dot
+    products of rows. Then, by the same factor, as long as that makes room: products that would be
+    left far too small, or far too large, a little further on are brought nearer to the others
+    (Gondzio 1996).
     """
     pairs = point.pairs
     n_products = len(problem.pairs.better) * (1 if problem.is_squared else 2)
@@ -141,8 +140,7 @@ def _step(problem: InteriorProblem, point: Point) -> Step | None:
         return None
     part = min(_room(fastest), 1.0)
     left = (1 - part) + part**2 * change / point.products
-    fall = FALL if problem.is_squared else FALL_OF_HINGE
-    product = point.products / n_products * min(left**3, fall if problem.by_features else 1.0)
+    product = point.products / n_products * min(left**3, problem.most_aimed_for)
     balance = system.balance - of_products + product * of_aim
 
     def step_for(balance: Vector) -> Step:

@@ -22,7 +22,7 @@ from ..records import record
 from .dot_products import DotProducts
 from .feature_space import FeatureSpace
 from .objective import LinearEvaluation, LinearObjective
-from .row_space import RowSpace, less_means
+from .row_space import RowSpace, have_little_in_common, less_means
 from .shared_columns import shared_columns
 from .shared_features import SharedFeatures
 from .slopes import at_slopes
@@ -30,6 +30,7 @@ from .slopes import at_slopes
 Vector = NDArray[np.float64]
 Space: TypeAlias = "DotProducts | FeatureSpace | SharedFeatures"
 
+FALL, FALL_OF_HINGE = 0.1, 0.01  # of the mean product: what a step aims for at most
 MUCH = 4000  # of the equations, in operations for each pair
 APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
 
@@ -134,6 +135,15 @@ class InteriorProblem:
     def owns_weights(self) -> bool:
         """Whether weights are variables of their own, or what rows are multiplied with for them."""
         return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
+
+    @cached_property
+    def most_aimed_for(self) -> float:
+        """Of the mean product, what a step aims for at most."""
+        if self.is_squared:
+            return FALL if self.by_features else 1.0
+        X, n_threads = self.rows.X, self.rows.n_threads
+        is_hard = self.by_features or not have_little_in_common(X, n_threads)
+        return FALL_OF_HINGE if self.owns_weights and is_hard else 1.0
 
     @cached_property
     def _shared(self) -> NDArray[np.int64] | None:

@@ -32,7 +32,7 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
-from .dot_products import DENSE, DotProducts, Factor
+from .dot_products import DENSE, TINY, DotProducts, Factor
 from .long_query import ranges
 from .matrix import Matrix
 from .sparse_hessian import SparseRows
@@ -41,6 +41,7 @@ Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 MOST_ROWS, FEW_ROWS = 8192, 1024
+MANY_FEATURES = 64  # as if so many made up the squares of rows alike
 _BLOCK_BYTES = 1 << 20
 
 
@@ -164,6 +165,20 @@ class RowSpace:
                 self._factor.L, right, lower=True, trans=int(transposed), check_finite=False
             )
         return solution
+
+
+def have_little_in_common(X: Matrix, n_threads: int = 1) -> bool:
+    """Say whether no few features make up the dot products of rows, as raw counts among others do.
+
+    With features of very different scales, steps of interior points by blocks are short, and those
+    of listed pairs many.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = X.column_squares(n_threads)
+    if not TINY < squares.max() < np.inf:
+        return True
+    shares = squares / squares.max()
+    return bool(shares.sum() ** 2 >= MANY_FEATURES * (shares @ shares))
 
 
 def gram_matrix(X: DesignMatrix, n_threads: int = 1) -> Floats:
