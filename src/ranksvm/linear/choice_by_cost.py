@@ -16,8 +16,8 @@ from .design_matrix import DesignMatrix
 from .dot_products import DENSE
 from .matrix import Matrix
 from .parameters import Parameters
-from .row_space import RowSpace, have_little_in_common
-from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice, lists_pairs
+from .row_space import RowSpace, have_little_in_common, lists_pairs
+from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # Of a sample: what a step by it costs at most not to be preceded, in products; how many there are

@@ -12,7 +12,6 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
-from ..pairs.preferences import Preferences
 from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
 from ..solvers.automatic import SmoothSolver, products_first
 from ..solvers.patience import Patience
@@ -23,8 +22,7 @@ from .design_matrix import DesignMatrix
 from .dot_products import DENSE
 from .matrix import Matrix
 from .objective import LinearObjective
-from .row_space import RowSpace, have_little_in_common
-from .shared_columns import shared_columns
+from .row_space import RowSpace, have_little_in_common, lists_pairs
 
 __all__ = [
     "DEARER_IF_SHARED",
@@ -247,11 +245,8 @@ def pair_by_pair(
         return result
     if isinstance(loss, SquaredHinge) and result.dual_gap > FINE:
         return solver(objective.with_loss(ListedSquaredHinge.of(loss)), result.weights, progress)
-    by_features = isinstance(pairs.preferences, Preferences) and objective.rows is None
+    by_features = objective.rows is None and lists_pairs(objective.X, pairs.preferences)
     if not (by_features and isinstance(loss, SmoothedHinge)) or is_for_planes(result, progress):
-        return result
-    shared = shared_columns(objective.X, pairs.preferences)
-    if not RowSpace.is_of_features(objective.X) and shared is None:
         return result
     from .interior_point import interior_point  # which few problems need
 

@@ -172,8 +172,7 @@ class DotProducts:
         """Return the matrix of the equations of a step, for pairs of these weights."""
         if self.by_coordinates:
             matrix = self.in_coordinates(pairs.sparse_laplacian(weights), n_threads)
-            diagonal = np.diag_indices_from(matrix)
-            matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
+            add_identity(matrix)
         elif self.mixture is None:
             matrix = pairs.laplacian(weights)
             matrix += self.inverse
@@ -212,6 +211,12 @@ class DotProducts:
     def hair(self) -> float:
         """What is next to nothing among the dot products."""
         return RIDGE * float(self.gram.diagonal().max())
+
+
+def add_identity(matrix: Floats) -> None:
+    """Add 1 to the diagonal, and next to nothing of that more."""
+    diagonal = np.diag_indices_from(matrix)
+    matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
 
 
 def _factored(gram: Floats) -> Factor:

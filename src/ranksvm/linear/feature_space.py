@@ -20,7 +20,7 @@ from ..pairs.queries import QueryGroups
 from ..records import record
 from ..solvers.cholesky import ScaledCholesky
 from ..threads import in_order
-from .dot_products import RIDGE, TINY
+from .dot_products import TINY, add_identity
 from .hessian import blocks_of_queries, suits_blocks
 from .long_query import BLOCK_BYTES, ranges
 from .row_space import RowSpace, common_offset
@@ -191,6 +191,5 @@ class FeatureSpace:
 
 def factorized(matrix: Floats) -> ScaledCholesky | None:
     """Factorise ``I + matrix``, which is overwritten; None beyond floating point."""
-    diagonal = np.diag_indices_from(matrix)
-    matrix[diagonal] = (1 + matrix[diagonal]) * (1 + RIDGE)
+    add_identity(matrix)
     return ScaledCholesky.of(matrix)

@@ -28,13 +28,16 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..lazy import cached_property
+from ..pairs.given import AnyPreferences
 from ..pairs.loss_evaluation import SmoothEvaluation
+from ..pairs.preferences import Preferences
 from ..records import record
 from ..threads import in_order, one_blas_thread
 from .design_matrix import DesignMatrix
 from .dot_products import DENSE, TINY, DotProducts, Factor
 from .long_query import ranges
 from .matrix import Matrix
+from .shared_columns import shared_columns
 from .sparse_hessian import SparseRows
 
 Vector = NDArray[np.float64]
@@ -165,6 +168,20 @@ class RowSpace:
                 self._factor.L, right, lower=True, trans=int(transposed), check_finite=False
             )
         return solution
+
+
+def lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
+    """Say whether pairs within queries may be listed, for features that are fewer than rows.
+
+    Those of one row each do not count, where matrices of the queries make up for them.
+    """
+    if not (isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)):
+        return False
+    from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
+
+    if preferences.groups.most_pairs > MOST_PAIRS:
+        return False
+    return RowSpace.is_of_features(X) or shared_columns(X, preferences) is not None
 
 
 def have_little_in_common(X: Matrix, n_threads: int = 1) -> bool:

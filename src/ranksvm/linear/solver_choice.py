@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pairs.given import AnyPreferences
-from ..pairs.preferences import Preferences
 from ..records import record
 from ..solvers import (
     CuttingPlanes,
@@ -33,10 +31,8 @@ from ..solvers.automatic import (
     better_start,
     strength,
 )
-from .design_matrix import DesignMatrix
 from .matrix import Matrix
-from .row_space import RowSpace
-from .shared_columns import shared_columns
+from .row_space import RowSpace, lists_pairs
 
 Vector = NDArray[np.float64]
 
@@ -247,17 +243,3 @@ class SolverChoice:
         if result.status is not Status.STALLED or by_planes:
             return result
         return by_features(objective, better_start(result, w0, FAR_OF_PLANES), progress)
-
-
-def lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[DesignMatrix]:
-    """Say whether pairs within queries may be listed, for features that are fewer than rows.
-
-    Those of one row each do not count, where matrices of the queries make up for them.
-    """
-    if not (isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)):
-        return False
-    from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
-
-    is_listed = preferences.groups.most_pairs <= MOST_PAIRS
-    of_features = RowSpace.is_of_features(X) or shared_columns(X, preferences) is not None
-    return is_listed and of_features

@@ -62,7 +62,7 @@ class SparseRows(NamedTuple):
 
     def shared_columns(self, n_threads: int) -> NDArray[np.int64]:
         """Return which columns two rows or more store; all of them where a row comes again."""
-        if self.rows is not None and len(np.unique(self.rows)) < len(self.rows):
+        if self.rows is not None and np.bincount(self.rows).max(initial=0) > 1:
             return np.arange(len(self.scale))
         return np.flatnonzero(self.core.column_counts(n_threads) > 1)
 
