@@ -46,7 +46,7 @@ WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is le
 HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
 SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
-STAND, HARDLY_LESS = 20, 0.5  # lines of the history, and what they may leave of the gap
+STAND = {20: 0.5, 10: 0.85}  # lines of the history, and what they may leave of the gap
 ALIKE = 1e-12  # of residuals, next to their sum
 
 
@@ -99,12 +99,9 @@ def dual_descent(
 
 
 def _gets_on(progress: Progress) -> bool:
-    """Say whether the absolute gap has fallen by half, as soon as that can be told."""
-    lines = progress.history[progress.first :]
-    if len(lines) <= STAND:
-        return True
-    before, now = (line.value * line.dual_gap for line in (lines[-1 - STAND], lines[-1]))
-    return now < HARDLY_LESS * before
+    """Say whether the absolute gap has fallen by half, or at all, as soon as that can be told."""
+    gaps = [line.value * line.dual_gap for line in progress.history[progress.first :]]
+    return all(gaps[-1] < left * gaps[-1 - n] for n, left in STAND.items() if n < len(gaps))
 
 
 def _copy_of(X: DesignMatrix, rows: NDArray[np.int64]) -> tuple[Any, Any, Any]:
