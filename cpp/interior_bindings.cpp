@@ -119,6 +119,14 @@ Vector weigh_listed(ListedPairs& self, const In<double, 1>& scores, double least
   return balance;
 }
 
+void add_laplacian(const ListedPairs& self,
+                   const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& matrix) {
+  require(matrix.shape(0) == self.n_rows() && matrix.shape(1) == self.n_rows(),
+          "one row and column for each row");
+  const nb::gil_scoped_release release;
+  self.add_laplacian(matrix.data());
+}
+
 Vector laplacian_of_listed(const ListedPairs& self, const In<double, 1>& v) {
   require_all_rows(self, v);
   Vector product = zeros_of(self);
@@ -214,6 +222,8 @@ void bind_interior_pairs(nb::module_& m) {
       .def_prop_ro("weights", &listed_weights, "Of the Laplacian, as `weigh` has found them.")
       .def("weigh", &weigh_listed, "scores"_a.noconvert(), "least"_a,
            "Find the weights here; return the balance of what pairs lack.")
+      .def("add_laplacian", &add_laplacian, "matrix"_a.noconvert(),
+           "Add the Laplacian of the weights to a matrix, on and below its diagonal.")
       .def("laplacian", &laplacian_of_listed, "v"_a.noconvert(),
            "Multiply a vector by the Laplacian of the weights.")
       .def("bend", &bend_listed, "move"_a.noconvert(),

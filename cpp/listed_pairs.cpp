@@ -284,6 +284,19 @@ RANKSVM_CLONES void ListedPairs::weigh(const double* scores, double least, doubl
   is_bounded_ ? weigh_all<true>(scores, least, balance) : weigh_all<false>(scores, least, balance);
 }
 
+void ListedPairs::add_laplacian(double* matrix) const {
+  Array<double> degree = numbers(n_rows_);
+  std::fill_n(degree.get(), n_rows_, 0.0);
+  for (std::size_t p = 0; p < n_; ++p) {
+    const auto [first, last] = std::minmax(better_[p], worse_[p]);
+    const auto row = static_cast<std::size_t>(last);
+    matrix[row * n_rows_ + static_cast<std::size_t>(first)] -= weights_[p];
+    degree[first] += weights_[p];
+    degree[last] += weights_[p];
+  }
+  for (std::size_t row = 0; row < n_rows_; ++row) matrix[row * (n_rows_ + 1)] += degree[row];
+}
+
 RANKSVM_CLONES void ListedPairs::laplacian(const double* v, double* product) const {
   for (std::size_t begin = 0; begin < n_; begin += kTile) {
     const Block block = block_at(begin);

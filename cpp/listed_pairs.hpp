@@ -46,7 +46,9 @@ class ListedPairs {
   // Finds the weights here, of pairs that are at least so stiff; adds up the balance of what they
   // make of what pairs lack.
   void weigh(const double* scores, double least, double* balance);
-  // Multiplies a vector by the Laplacian of the weights.
+  // Adds the Laplacian of the weights to a matrix of all rows, on and below its diagonal.
+  void add_laplacian(double* matrix) const;
+  // Multiplies a vector by it.
   void laplacian(const double* v, double* product) const;
   // Looks at the step that moves scores so, with products of zero; adds up what these, and an aim,
   // do to the balance, and the balance of the step itself.

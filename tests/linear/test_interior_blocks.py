@@ -61,7 +61,7 @@ def test_equations_are_solved(dtype, seed):
     listed = ExplicitPairs.of(preferences)
     weights = 10.0 ** rng.uniform(-3, 2, len(listed.better))
     of_pair = dict(zip(zip(listed.better, listed.worse, strict=True), weights, strict=True))
-    L, K = listed.laplacian(weights), X @ X.T
+    L, K = listed.sparse_laplacian(weights).toarray(), X @ X.T
     laplacians = []
     for query in LevelBlocks.of(preferences):
         own = [

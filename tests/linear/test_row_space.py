@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import reference
-from ranksvm import RankSVM, ranksvm_grid
+from ranksvm import RankSVM, _core, ranksvm_grid
 from ranksvm.linear import feature_space
 from ranksvm.linear import interior_point as interior_points
 from ranksvm.linear.choice_by_cost import choose_solver
@@ -93,6 +93,17 @@ def test_coordinates_keep_lengths_and_differences_of_scores(storage):
     np.testing.assert_allclose(np.diff(X @ there), np.diff(X @ w), atol=1e-9)
 
 
+def weighed_pairs(pairs, rng):
+    """Pairs amid interior-point steps."""
+    low = rng.uniform(0.5, 10.0, len(pairs.better))
+    upper, n = pairs.weight, pairs.n_samples
+    weighed = _core.ListedPairs(
+        pairs.better, pairs.worse, n, np.ones(1), upper, 0.5 * upper, low, low
+    )
+    weighed.weigh(np.zeros(n), 0.0)
+    return weighed
+
+
 @pytest.mark.parametrize("n_pairs", [30, 600, 2000])
 @pytest.mark.parametrize("n_alike", [0, 1, 20])
 def test_equations_of_a_step_are_those_of_the_factor_however_rows_depend_on_each_other(
@@ -104,14 +115,15 @@ def test_equations_of_a_step_are_those_of_the_factor_however_rows_depend_on_each
     Z = X - X.mean(axis=0)
     better = rng.integers(0, 60, n_pairs)
     worse = (better + rng.integers(1, 60, n_pairs)) % 60
-    pairs = ExplicitPairs(better, worse, np.ones(n_pairs), 60, may_repeat=True)
-    weights = rng.uniform(0.1, 2.0, n_pairs)
+    pairs = ExplicitPairs(better, worse, np.ones(n_pairs), 60)
+    weighed = weighed_pairs(pairs, rng)
     balance = pairs.balance(rng.normal(size=n_pairs))
     found = []
     for by_factor, n_threads in ((False, 1), (False, 3), (True, 1), (True, 3)):
         products = DotProducts(Z @ Z.T, by_factor)
         assert (products.mixture is not None) is (n_alike > 0 and not by_factor)
-        matrix = products.equations(pairs, weights, n_threads)
+        lower = products.equations(pairs, weighed, n_threads)
+        matrix = np.tril(lower) + np.tril(lower, -1).T
         scores = products.scores(np.linalg.solve(matrix, products.coordinates(balance)))
         found.append(scores - scores.mean())
     np.testing.assert_array_equal(found[0], found[1])
@@ -326,7 +338,6 @@ def test_explicit_pairs_are_those_of_the_reference(with_roles, pair_weight):
     D[np.arange(len(b)), listed.worse] = -1
     np.testing.assert_allclose(listed.differences(s), D @ s)
     np.testing.assert_allclose(listed.balance(b), D.T @ b, atol=1e-14)
-    np.testing.assert_allclose(listed.laplacian(b), D.T @ (b[:, None] * D), atol=1e-14)
     np.testing.assert_allclose(
         listed.sparse_laplacian(b).toarray(), D.T @ (b[:, None] * D), atol=1e-14
     )
@@ -334,10 +345,16 @@ def test_explicit_pairs_are_those_of_the_reference(with_roles, pair_weight):
 
 def test_a_laplacian_of_pairs_that_repeat_adds_them_up():
     better, worse, b = np.array([0, 0, 2]), np.array([1, 1, 0]), np.array([1.0, 2.0, 4.0])
-    listed = ExplicitPairs(better, worse, np.ones(3), 4, may_repeat=True)
+    listed = ExplicitPairs(better, worse, np.ones(3), 4)
     expected = [[7, -3, -4, 0], [-3, 3, 0, 0], [-4, 0, 4, 0], [0, 0, 0, 0]]
-    np.testing.assert_array_equal(listed.laplacian(b), expected)
     np.testing.assert_array_equal(listed.sparse_laplacian(b).toarray(), expected)
+    weighed = weighed_pairs(listed, np.random.default_rng(0))
+    laplacian = listed.sparse_laplacian(weighed.weights).toarray()
+    matrix = np.full((4, 4), 8.0)
+    weighed.add_laplacian(matrix)
+    np.testing.assert_allclose(np.tril(matrix), np.tril(8 + laplacian), rtol=1e-15)
+    with pytest.raises(ValueError, match="one row and column for each row"):
+        weighed.add_laplacian(np.zeros((4, 3)))
 
 
 @pytest.mark.parametrize("lacking", [1.0, 1e-3, 1e-7, 0.0])

@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 
 from ..lazy import cached_property
 from ..records import record
+from ..solvers.cholesky import inverse_by
 from ..threads import in_order, one_blas_thread
 from .long_query import ranges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from .. import _core
     from ..pairs.explicit import ExplicitPairs
 
 Vector = NDArray[np.float64]
@@ -36,6 +38,7 @@ DENSE = 0.1  # share of stored values from which matrix products of all are fast
 TINY = 1e-280
 RIDGE = 1e-13  # of the largest diagonal element: next to nothing
 _RANK = 1e-14  # likewise: a pivot of this size is rounding
+_CLEAR = 1e-11  # and above this, whatever the order of rows, none depends on others
 _BLOCK_ROWS = 1024
 
 
@@ -77,14 +80,12 @@ class _Mixture:
     def of(cls, factor: Factor) -> _Mixture:
         """Solve for the shares, by triangles."""
         from scipy.linalg import solve_triangular
-        from scipy.linalg.lapack import dpotri
 
         F, L, pivots = factor
         others = np.setdiff1d(np.arange(len(F)), pivots)
         with one_blas_thread():
             shares = solve_triangular(L, F[others].T, lower=True, trans="T").T
-            inverse, _ = dpotri(L, lower=True)
-        return cls(pivots, others, shares, np.tril(inverse) + np.tril(inverse, -1).T)
+            return cls(pivots, others, shares, inverse_by(L))
 
     def scores(self, of_pivots: Vector) -> Vector:
         """Return T times the scores of pivots."""
@@ -146,15 +147,17 @@ class DotProducts:
     @cached_property
     def mixture(self) -> _Mixture | None:
         """What stands for G where rows depend on each other, beyond their sum; None elsewhere."""
-        rank = self.factor.F.shape[1]
-        if self.by_factor or not 0 < rank < len(self.gram) - 1:
+        if self.by_factor or self._clearly_inverted is not None:
             return None
-        return _Mixture.of(self.factor)
+        rank = self.factor.F.shape[1]
+        return _Mixture.of(self.factor) if 0 < rank < len(self.gram) - 1 else None
 
     @property
     def by_coordinates(self) -> bool:
         """Whether F stands for G, as for one of nothing."""
-        return self.by_factor or self.factor.F.shape[1] == 0
+        if self.by_factor:
+            return True
+        return self._clearly_inverted is None and self.factor.F.shape[1] == 0
 
     def scores(self, step: Vector) -> Vector:
         """Return how the scores move, for a step of these, of pivots' or of coordinates."""
@@ -168,16 +171,16 @@ class DotProducts:
             return self.factor.F.T @ balance
         return balance if self.mixture is None else self.mixture.balance(balance)
 
-    def equations(self, pairs: ExplicitPairs, weights: Vector, n_threads: int) -> Floats:
-        """Return the matrix of the equations of a step, for pairs of these weights."""
+    def equations(self, pairs: ExplicitPairs, weighed: _core.ListedPairs, n_threads: int) -> Floats:
+        """Return the matrix of the equations of a step, on and below its diagonal."""
         if self.by_coordinates:
-            matrix = self.in_coordinates(pairs.sparse_laplacian(weights), n_threads)
+            matrix = self.in_coordinates(pairs.sparse_laplacian(weighed.weights), n_threads)
             add_identity(matrix)
         elif self.mixture is None:
-            matrix = pairs.laplacian(weights)
-            matrix += self.inverse
+            matrix = self.inverse.copy()
+            weighed.add_laplacian(matrix)
         else:
-            matrix = self.mixture.of_pivots(pairs.sparse_laplacian(weights), n_threads)
+            matrix = self.mixture.of_pivots(pairs.sparse_laplacian(weighed.weights), n_threads)
             matrix += self.mixture.inverse
         return matrix
 
@@ -195,17 +198,38 @@ class DotProducts:
                 total += part
         return total
 
-    @cached_property
+    @property
     def inverse(self) -> Floats:
         """The inverse of G, a matrix of ones of about its size, and a hair more.
 
         Gradients, whose elements add up to zero, do not see the ones, without which G is singular.
         """
+        return self._inverted if self._clearly_inverted is None else self._clearly_inverted
+
+    @cached_property
+    def _inverted(self) -> Floats:
+        with one_blas_thread():
+            return np.asarray(np.linalg.inv(self._with_ones()), dtype=np.float64)
+
+    @cached_property
+    def _clearly_inverted(self) -> Floats | None:
+        """The same by a factor without pivots; None where rows may depend on each other."""
+        if not self.is_finite:
+            return None
+        from scipy.linalg.lapack import dpotrf
+
+        with one_blas_thread():
+            factor, singular = dpotrf(self._with_ones().T, lower=True, overwrite_a=True)
+            least = float(factor.diagonal().min()) ** 2
+            if singular or not least > _CLEAR * float(self.gram.diagonal().max()):
+                return None
+            return inverse_by(factor)
+
+    def _with_ones(self) -> Floats:
         diagonal = self.gram.diagonal()
         matrix = self.gram + float(diagonal.mean()) / len(diagonal)
         matrix[np.diag_indices_from(matrix)] += self.hair
-        with one_blas_thread():
-            return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        return matrix
 
     @property
     def hair(self) -> float:

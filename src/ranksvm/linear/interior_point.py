@@ -187,8 +187,8 @@ class _System:
         balance = point.pairs.weigh(point.current.scores, STIFF * space.hair)
         factor: Equations | None
         if isinstance(space, DotProducts):
-            weights, n_threads = point.pairs.weights, problem.rows.n_threads
-            factor = ScaledCholesky.of(space.equations(pairs, weights, n_threads))
+            equations = space.equations(pairs, point.pairs, problem.rows.n_threads)
+            factor = ScaledCholesky.of(equations)
         else:
             factor = space.factorized(point.pairs, problem.dtype)
         return None if factor is None else cls(point, balance, space, factor)

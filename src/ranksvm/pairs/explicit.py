@@ -43,8 +43,6 @@ class ExplicitPairs:
     n_samples : int
     margin : ndarray of shape (n_pairs,), or 0
         What is added to the margin of the loss.
-    may_repeat : bool
-        Whether two pairs may be of the same two rows.
     """
 
     better: NDArray[np.int64]
@@ -52,7 +50,6 @@ class ExplicitPairs:
     weight: Vector
     n_samples: int
     margin: Vector | float = 0.0
-    may_repeat: bool = False
 
     @classmethod
     def of(cls, preferences: AnyPreferences) -> ExplicitPairs:
@@ -81,7 +78,7 @@ class ExplicitPairs:
         weight = np.ones(len(i)) if given.weight is None else given.weight
         some = weight > 0
         margin = 0.0 if given.margin is None else given.margin[some]
-        return cls(i[some], j[some], weight[some], given.n_rows, margin, may_repeat=True)
+        return cls(i[some], j[some], weight[some], given.n_rows, margin)
 
     def moved(self, places: NDArray[np.int64]) -> ExplicitPairs:
         """Return the same pairs of places, where each row has one."""
@@ -105,20 +102,8 @@ class ExplicitPairs:
         """Return for each row the sum over its pairs."""
         return self._sum(self.better, slopes) + self._sum(self.worse, slopes)
 
-    def laplacian(self, slopes: Vector) -> NDArray[np.float64]:
-        """Return ``D' diag(b) D``, of shape (n_samples, n_samples)."""
-        n = self.n_samples
-        matrix = np.zeros((n, n))
-        for rows, columns in ((self.better, self.worse), (self.worse, self.better)):
-            if self.may_repeat:
-                np.subtract.at(matrix.reshape(-1), rows * n + columns, slopes)
-            else:
-                matrix[rows, columns] = -slopes
-        matrix[np.diag_indices_from(matrix)] = self.degree(slopes)
-        return matrix
-
     def sparse_laplacian(self, slopes: Vector) -> csr_matrix:
-        """Return the same, of what is not zero."""
+        """Return ``D' diag(b) D``, of shape (n_samples, n_samples)."""
         from scipy.sparse import csr_matrix
 
         order, columns, indptr = self._csr

@@ -79,12 +79,22 @@ def inverse(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
         except np.linalg.LinAlgError:
             return np.full_like(matrices, np.nan)
-    from scipy.linalg.lapack import dpotrf, dpotri
+    from scipy.linalg.lapack import dpotrf
 
     inverses = np.empty_like(matrices)
     for matrix, inverted in zip(matrices, inverses, strict=True):
-        upper, singular = dpotrf(matrix.T, lower=False, clean=False)
-        above, failed = dpotri(upper, lower=False)
-        inverted[:] = np.nan if singular or failed else np.triu(above)
-        inverted += np.triu(inverted, 1).T
+        factor, singular = dpotrf(matrix.T, lower=True)
+        inverted[:] = np.nan if singular else inverse_by(factor)
     return inverses
+
+
+def inverse_by(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverse of a matrix by its Cholesky factor, of a lower triangle."""
+    from scipy.linalg.lapack import dpotri
+
+    inverted, singular = dpotri(factor, lower=True)
+    if singular:
+        return np.full_like(inverted, np.nan)
+    inverted = np.tril(inverted)
+    inverted += np.tril(inverted, -1).T
+    return np.ascontiguousarray(inverted)
