@@ -20,7 +20,7 @@ from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
-from ranksvm.solvers import Progress, newton, samples_first
+from ranksvm.solvers import Progress, newton, samples_first, secants
 from ranksvm.solvers import samples as steps_by_samples
 from ranksvm.solvers.smoothing import Continuation
 
@@ -206,6 +206,20 @@ def test_reaches_the_optimum(loss, n_queries, C, small):
         assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-9)
         assert value * (1 - 1e-9) <= model.objective_ <= value * (1 + 1.01 * tol)
         assert np.linalg.norm(model.coef_ - w) <= np.sqrt(2 * tol * value) * 1.01 + 1e-6
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_what_steps_tell_saves_some(C, small, monkeypatch):
+    """Where a sample is wrong by about as much at each step, the first ones tell by how much."""
+    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 10)
+    X, y = noisy(20_000, 10)
+    n_steps = []
+    for left in (secants.LEFT, np.inf):
+        monkeypatch.setattr(secants, "LEFT", left)
+        model = RankSVM(C, tol=1e-6).fit(X, y)
+        assert (solvers_of(model), model.status_) == ({"samples"}, "converged")
+        n_steps.append(model.n_iter_)
+    assert n_steps[0] < n_steps[1]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

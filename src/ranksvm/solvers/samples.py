@@ -7,9 +7,10 @@ the part (:eq:`sampled-step`)::
 
     I - H_S^-1 H,
 
-and of the gap the square of that, at the price of an evaluation each. Where that part is large,
-``H_S`` preconditions a few products with H (:eq:`preconditioned`). Value, gradient and certificate
-are exact, so that samples decide how soon the optimum is reached, and nothing else.
+and of the gap the square of that, at the price of an evaluation each; or less, since by how much
+the gradient changes with a step tells of H along it (`ranksvm.solvers.secants`). Where that part is
+large, ``H_S`` preconditions a few products with H (:eq:`preconditioned`). Value, gradient and
+certificate are exact, so that samples decide how soon the optimum is reached, and nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .line_search import line_search
 from .newton import NewtonMatrix, is_gain, newton
 from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .result import Progress, SolverResult, Status
+from .secants import Secants
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
@@ -98,21 +100,26 @@ def _steps(
     """
     status = None if current is None else progress.record(current, 0.0)
     trial: Trial[Evaluation] | None = None
-    step: Step = _step if penalty.is_smooth else partial(_proximal_step, penalty)
+    secants = Secants()
+    by_sample = partial(_step, secants)
+    step: Step = by_sample if penalty.is_smooth else partial(_proximal_step, penalty)
     n_idle = 0
     while status is None and current is not None and n_idle <= MOST_IDLE:
         before = continuation.refine(current, progress.target, trial)
+        if before is not current:
+            secants.forget()
         trial = step(before, progress)
         current = None
         if trial is None:
             break
         current = trial.evaluation
+        secants.add(before, current)
         status = progress.record(trial.evaluation, trial.step)
         is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
         if status is None and is_end:  # at this width, but for rounding
             current = continuation.beyond(current)
         n_idle = 0 if is_gain(before, trial.evaluation) else n_idle + 1
-        if n_idle > 0 and step is _step:
+        if n_idle > 0 and step is by_sample:
             step = _corrected_step
         elif n_idle > 0 and step is not _corrected_step:
             break
@@ -142,13 +149,16 @@ def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> 
     return there if is_best and np.isfinite(there.absolute_gap) else None
 
 
-def _step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
+def _step(secants: Secants, current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
     """Step from here by the Hessian of the sample; None if it leads nowhere."""
     progress.n_products += 1
     sampled = current.sampled
     matrix = None if sampled is None else _factorised(sampled)
-    direction = None if matrix is None else matrix.step(current.gradient)
-    return None if direction is None else _searched(current.along(direction), progress)
+    if matrix is None:
+        return None
+    direction = -secants.solve(matrix.solve, current.gradient)
+    leads_down = direction @ current.gradient < 0
+    return _searched(current.along(direction), progress) if leads_down else None
 
 
 def _corrected_step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
