@@ -75,7 +75,9 @@ def choose_solver(
       where some hundreds of them cost less than half the Newton steps. Where regularisation is
       weak, planes do not go first, but products for the hinge, unless a gap below 1e-4 is asked for
       and these hundreds cost over three times the Newton steps, or dense rows have interior points
-      that cost less than half of them; where there is next to none, neither does.
+      that cost less than half of them; where there is next to none, neither does. Fewer than 1,000
+      rows begin with planes however weak it is, unless they are sparse and these hundreds cost no
+      more than interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
     short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
@@ -173,6 +175,7 @@ def _of_hinge(
         n_products = by_products / costs.product
     is_little = _digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost
     is_dense = costs.n_stored >= DENSE * costs.n * costs.d
+    may_be_few = not is_dense and by_products <= cost
     by_points = explicit.name == "row_space" and is_dense and by_products > CHEAPER * cost
     return SolverChoice(
         explicit.name,
@@ -181,7 +184,7 @@ def _of_hinge(
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         if_weak=is_little and not by_points,
-        unless_weak=costs.n >= FEW_ROWS,
+        unless_weak=costs.n >= FEW_ROWS or may_be_few,
     )
 
 

@@ -17,7 +17,7 @@ from .trust_region import MOST_PRODUCTS, trust_region
 
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
-WEAK, NEXT_TO_NOTHING = 1e-4, 1e-8  # regularisation, by its strength
+WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
 # Where so much work is left to planes that some show soon, how weak it may be for these to begin.
 MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
@@ -138,7 +138,7 @@ def planes_first(
     planes : CuttingPlanes, optional
         As for `bundle`.
     unless_weak : bool, default=False
-        Whether to give planes up at the first one if regularisation is weak: below 1e-4, or where
+        Whether to give planes up at the first one if regularisation is weak: below 1.1e-4, or where
         planes may be 80 or more, 2e-5.
     products : float, optional
         How many the fallback is said to take, if that is a guess.
