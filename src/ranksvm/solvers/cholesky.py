@@ -89,12 +89,12 @@ def inverse(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def inverse_by(factor: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the inverse of a matrix by its Cholesky factor, of a lower triangle."""
+    """Return the inverse of a matrix by its Cholesky factor, with zeros above the diagonal."""
     from scipy.linalg.lapack import dpotri
 
-    inverted, singular = dpotri(factor, lower=True)
+    below, singular = dpotri(factor, lower=True)
     if singular:
-        return np.full_like(inverted, np.nan)
-    inverted = np.tril(inverted)
-    inverted += np.tril(inverted, -1).T
-    return np.ascontiguousarray(inverted)
+        return np.full_like(below, np.nan)
+    inverted = np.add(below, below.T, order="C")
+    inverted[np.diag_indices_from(inverted)] = below.diagonal()
+    return inverted
