@@ -32,7 +32,9 @@ Space: TypeAlias = "DotProducts | FeatureSpace | SharedFeatures"
 
 FALL, FALL_OF_HINGE = 0.1, 0.01  # of the mean product: what a step aims for at most
 MUCH = 4000  # of the equations, in operations for each pair
-APART = 10.0  # times what pairs lack: the multipliers' start, where weights are on their way
+# Of its bound, a slope at the start, and times what pairs lack, the multipliers, where weights are
+# on their way: most slopes end at zero, but few far from all others.
+AMID, APART = 0.2, 10.0
 
 
 @record
@@ -185,7 +187,7 @@ class InteriorProblem:
     def start(self) -> Point:
         """Return slopes amid their bounds, weights of their own of zero, and multipliers.
 
-        The slopes are half of what pairs weigh. Where weights are those of the slopes, they are a
+        The slopes are a part of what pairs weigh. Where weights are those of the slopes, they are a
         multiple of that: for the squared hinge the best one, which suits all pairs nearly, and for
         the hinge halfway from there to a half, as logarithms go, but a half at most: the best
         leaves some slopes far too small, to grow by many steps.
@@ -219,7 +221,7 @@ class InteriorProblem:
     def _start(self) -> tuple[Vector, Vector | None]:
         if self.owns_weights:
             n, d = self.objective.X.shape
-            return 0.5 * self.weight, np.zeros(d if self.by_features else n)
+            return AMID * self.weight, np.zeros(d if self.by_features else n)
         u = self._pull(self.pairs.balance(self.weight))
         square = float(u @ self.objective.penalty.maximizer(u))
         total = float((self.margin * self.weight).sum())
