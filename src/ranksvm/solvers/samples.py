@@ -113,7 +113,8 @@ def _steps(
         if trial is None:
             break
         current = trial.evaluation
-        secants.add(before, current)
+        if step is by_sample:
+            secants.add(before, current)
         status = progress.record(trial.evaluation, trial.step)
         is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
         if status is None and is_end:  # at this width, but for rounding
