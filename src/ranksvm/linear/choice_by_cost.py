@@ -28,7 +28,6 @@ SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as i
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
 FEW_IN_ROWS, FEW_PLANES = 160, 50
 CHEAP_PLANE = 1.5  # products
-LATE = 1.5  # for the hinge with few pairs, products show late: their smoothing begins wide
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
@@ -110,7 +109,6 @@ class _Explicit:
 
     name: str
     cost: float
-    lists_pairs: bool
 
     def in_products(self, costs: Costs, cost: float) -> float:
         """Return how many products with the Hessian cost as much; none where these remain."""
@@ -169,8 +167,7 @@ def _of_hinge(
     """Choose between smoothed Newton steps, or interior points, and planes and products."""
     cost = explicit.cost
     by_products = _products(costs, parameters)
-    late = LATE if explicit.lists_pairs else 1.0
-    n_products = explicit.in_products(costs, late * cost)
+    n_products = explicit.in_products(costs, cost)
     if explicit.name == "trust_region":
         n_products = by_products / costs.product
     is_little = _digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost
@@ -282,7 +279,6 @@ def _explicit(
     """Return the cheaper kind of explicit Newton steps."""
     n, d = X.shape
     n_steps, kinks = _steps(costs, parameters), parameters.loss == "hinge"
-    in_blocks = False
     options = {"trust_region": np.inf}
     if d <= MOST_FEATURES:
         options["newton"] = costs.newton(n_steps, kinks)
@@ -291,8 +287,7 @@ def _explicit(
 
         suits_blocks = few_rows.suits_blocks(X, preferences, costs)
         n_threads = resolve_threads(parameters.n_threads)
-        in_blocks = suits_blocks and have_little_in_common(X, n_threads)
-        if in_blocks:
+        if suits_blocks and have_little_in_common(X, n_threads):
             options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
         elif costs.n_pairs <= few_rows.MOST_PAIRS:
             dearer = few_rows.DEARER_IN_LIST if suits_blocks else 1.0
@@ -305,5 +300,4 @@ def _explicit(
     unsure = min(UNSURE, costs.scarcity(kinks)) if kinks else 1.0
     doubled = options | {"newton": unsure * options.get("newton", np.inf)}
     name = min(doubled, key=doubled.__getitem__)
-    in_list = kinks and name == "row_space" and not in_blocks
-    return _Explicit(name, options[name], in_list)
+    return _Explicit(name, options[name])
