@@ -95,6 +95,6 @@ def inverse_by(factor: NDArray[np.float64]) -> NDArray[np.float64]:
     below, singular = dpotri(factor, lower=True)
     if singular:
         return np.full_like(below, np.nan)
-    inverted = np.add(below, below.T, order="C")
+    inverted: NDArray[np.float64] = np.add(below, below.T, order="C")
     inverted[np.diag_indices_from(inverted)] = below.diagonal()
     return inverted
