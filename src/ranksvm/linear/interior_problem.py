@@ -34,7 +34,7 @@ FALL, FALL_OF_HINGE = 0.1, 0.01  # of the mean product: what a step aims for at 
 MUCH = 4000  # of the equations, in operations for each pair
 # Of its bound, a slope at the start, and times what pairs lack, the multipliers, where weights are
 # on their way: most slopes end at zero, but few far from all others.
-AMID, APART = 0.2, 10.0
+AMID, APART = 0.3, 10.0
 
 
 @record
