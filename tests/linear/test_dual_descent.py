@@ -1,6 +1,7 @@
 """Descent by the slopes of pairs: optima that other solvers find, and where it gives up."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -282,3 +283,13 @@ def test_vectors_of_other_lengths_are_refused(sizes):
 def test_queries_that_there_are_not_are_refused():
     with pytest.raises(ValueError, match="a slope for each pair"):
         DualDescent(**arrays()).visit(np.array([1]), np.zeros(1), np.zeros(2), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("lines", "left", "goes_on"),
+    [(30, 0.9, True), (30, 0.98, False), (20, 0.97, True), (12, 0.99, False), (10, 1.0, True)],
+)
+def test_it_goes_on_as_long_as_the_gap_falls(lines, left, goes_on):
+    """By half in twenty lines and by a seventh in ten, as soon as there are so many."""
+    history = [SimpleNamespace(value=2.0, dual_gap=0.1 * left**k) for k in range(lines)]
+    assert descent._gets_on(SimpleNamespace(history=history, first=0)) is goes_on
