@@ -333,7 +333,8 @@ void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n
   std::vector<std::int64_t> parts(n_threads * d);
   parallel_for(n_threads, n_threads, [&](std::int64_t t) {
     auto* part = parts.data() + t * d;
-    for (auto k = t * n / n_threads; k < (t + 1) * n / n_threads; ++k) ++part[X.column[first + k]];
+    const auto* const last = X.column + first + (t + 1) * n / n_threads;
+    for (const auto* k = X.column + first + t * n / n_threads; k < last; ++k) ++part[*k];
   });
   std::fill(counts, counts + d, 0);
   for (std::int64_t t = 0; t < n_threads; ++t)

@@ -1,36 +1,62 @@
 #include "rounded_rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace ranksvm {
 namespace {
 
-constexpr std::int64_t kRowsPerTask = 1 << 12;
+constexpr std::int64_t kRowsPerTask = 1 << 8;  // what these store stays in the cache
+
+// Rounds values; says whether single precision can hold them.
+RANKSVM_CLONES bool round_values(const double* values, std::int64_t n, float* rounded) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  constexpr double kMost = std::numeric_limits<float>::max();
+  // Sizes are in the order of their bits; these are compared for many at once.
+  constexpr auto kFirst = std::bit_cast<std::uint64_t>(kLeast);
+  constexpr auto kLast = std::bit_cast<std::uint64_t>(kMost);
+  std::uint64_t is_lost = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double size = std::abs(values[k]), held = size < kMost ? size : kMost;
+    const auto bits = std::bit_cast<std::uint64_t>(size);
+    is_lost |= std::uint64_t{bits - 1 < kFirst - 1} | std::uint64_t{bits > kLast};  // zero is not
+    rounded[k] = static_cast<float>(std::copysign(held, values[k]));
+  }
+  return is_lost == 0;
+}
+
+// The square of what a row is rounded by.
+RANKSVM_CLONES double rounded_by(const double* values, const float* rounded, std::int64_t n) {
+  Lanes sum{};
+  std::int64_t k = 0;
+  for (; k + std::int64_t{kLanes} <= n; k += kLanes) {
+    Lanes by;
+    for (std::size_t j = 0; j < kLanes; ++j) by[j] = values[k + j] - rounded[k + j];
+    sum += by * by;
+  }
+  double square = total(sum);
+  for (; k < n; ++k) square += (values[k] - rounded[k]) * (values[k] - rounded[k]);
+  return square;
+}
 
 // Copies rows; returns the largest square of what a row is rounded by, infinite where single
 // precision cannot hold it.
 template <class Column, class Index>
 double copy_rows(const CsrMatrix<double, Index>& X, std::int64_t begin, std::int64_t end,
                  Column* column, float* value) {
-  constexpr double kLeast = std::numeric_limits<float>::min();
-  constexpr double kMost = std::numeric_limits<float>::max();
+  const auto first = X.row_start[begin], last = X.row_start[end];
+  const bool fits = round_values(X.values + first, last - first, value + first);
+  for (auto k = first; k < last; ++k) column[k] = static_cast<Column>(X.column[k]);
   double most = 0;
-  bool fits = true;
   for (auto i = begin; i < end; ++i) {
-    double square = 0;
-    for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
-      const double x = X.values[k], size = std::abs(x);
-      fits &= size <= kMost && (size >= kLeast || size == 0);
-      value[k] = static_cast<float>(std::clamp(x, -kMost, kMost));
-      column[k] = static_cast<Column>(X.column[k]);
-      square += (x - value[k]) * (x - value[k]);
-    }
-    most = std::max(most, square);
+    const auto k = X.row_start[i];
+    most = std::max(most, rounded_by(X.values + k, value + k, X.row_start[i + 1] - k));
   }
   return fits ? most : std::numeric_limits<double>::infinity();
 }
