@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "array.hpp"
@@ -295,6 +296,21 @@ std::int64_t rows_in_a_sum(const Matrix& X) {
   return (X.n_rows + n_blocks_of(X) - 1) / n_blocks_of(X);
 }
 
+template <class Value, class Index>
+bool has_its_columns(const CsrMatrix<Value, Index>& X) {
+  using Unsigned = std::make_unsigned_t<Index>;
+  constexpr std::int64_t kMost = std::numeric_limits<Index>::max();
+  const auto last = static_cast<Unsigned>(std::min(X.n_columns - 1, kMost));
+  // A number below zero has the highest bit, and so has what is less than a number above.
+  Unsigned bits = 0;
+  const auto* const end = X.column + X.row_start[X.n_rows];
+  for (const auto* k = X.column + X.row_start[0]; k < end; ++k) {
+    const auto column = static_cast<Unsigned>(*k);
+    bits |= column | (last - column);
+  }
+  return bits <= static_cast<Unsigned>(kMost);
+}
+
 template <class Value>
 std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,
                                          const std::vector<std::int64_t>&) {
@@ -373,9 +389,13 @@ RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
 RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
 #undef RANKSVM_INSTANTIATE
 template void count_columns(const CsrMatrix<float, std::int32_t>&, std::int64_t*, int);
+template bool has_its_columns(const CsrMatrix<float, std::int32_t>&);
 template void count_columns(const CsrMatrix<double, std::int32_t>&, std::int64_t*, int);
+template bool has_its_columns(const CsrMatrix<double, std::int32_t>&);
 template void count_columns(const CsrMatrix<float, std::int64_t>&, std::int64_t*, int);
+template bool has_its_columns(const CsrMatrix<float, std::int64_t>&);
 template void count_columns(const CsrMatrix<double, std::int64_t>&, std::int64_t*, int);
+template bool has_its_columns(const CsrMatrix<double, std::int64_t>&);
 template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
                        double*, int);
 template void multiply_transposed(const CsrMatrix<float, std::uint16_t>&, const double*,

@@ -65,6 +65,10 @@ template <class Matrix>
 void multiply_transposed_with_squares(const Matrix& X, const double* offset, const double* u,
                                       const double* v, double* result, int n_threads);
 
+// Whether every stored value belongs to a column that there is.
+template <class Value, class Index>
+bool has_its_columns(const CsrMatrix<Value, Index>& X);
+
 // The columns that each of these rows (none: every row) stores just once, in ascending order.
 template <class Value>
 std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,

@@ -212,10 +212,9 @@ void bind_csr(nb::module_& m, const char* name) {
         require(indptr.data()[n_rows] <= n_stored &&
                     indptr.data()[n_rows] <= static_cast<std::int64_t>(indices.shape(0)),
                 "indptr points beyond the stored values");
-        for (std::int64_t k = 0; k < indptr.data()[n_rows]; ++k)
-          require(indices.data()[k] >= 0 && indices.data()[k] < n_columns,
-                  "a column index lies outside the matrix");
-        new (self) Held<Matrix>{{n_rows, n_columns, indptr.data(), indices.data(), data.data()}};
+        const Matrix X{n_rows, n_columns, indptr.data(), indices.data(), data.data()};
+        require(has_its_columns(X), "a column index lies outside the matrix");
+        new (self) Held<Matrix>{X};
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
       nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());

@@ -144,6 +144,13 @@ void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector
   check_gather<float>(random, X, dense);
   check_gather<double>(random, X, dense);
   if constexpr (std::is_same_v<Value, double>) check_rounded(random, X);
+  CHECK(has_its_columns(X));
+  if (column.empty()) return;
+  auto narrower = X;
+  narrower.n_columns = *std::max_element(column.begin(), column.end());
+  CHECK(!has_its_columns(narrower));
+  column[random.whole(0, std::ssize(column) - 1)] = -1;
+  CHECK(!has_its_columns(X));
 }
 
 // What every row, or each of some rows, stores just once.

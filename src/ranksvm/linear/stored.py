@@ -164,7 +164,7 @@ class Stored:
         if self._offset is not None:
             return self
         some = self._core.common_columns(sampled_rows(self.shape[0]))
-        offset = column_offsets(self.sample()[:, some])
+        offset = column_offsets(self.sample()[:, some]) if len(some) else None
         if offset is None:
             return self
         everywhere = self.common_columns
