@@ -5,11 +5,13 @@ by the u for which ``(G^-1 + M) u = b``. G has no inverse:
 
 - where nothing depends on anything but the sum of all rows, a matrix of ones is added, which b does
   not see,
-- where more do, ``Z = T Z_p`` for the rows p of the pivots of a Cholesky factor, which are
+- where more may, ``Z = T Z_p`` for the rows p of the pivots of a Cholesky factor, which are
   independent, and ``u = T u_p`` with ``((Z_p Z_p')^-1 + T'M T) u_p = T'b``: hardly more work than
-  that, while to multiply M by a factor of G would take ten times as much,
-- where such an inverse is all rounding, there is the factor F itself: ``u = F y`` with
-  ``(I + F'M F) y = F'b``.
+  that, while to multiply M by a factor of G would take ten times as much.
+
+Such an inverse is rounded, by far where scales of features differ, and the equations of stiff pairs
+leave few of its digits. But nothing is inverted in ``u = G (b - M u)``: what a solution leaves of
+that, another one mends.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..lazy import cached_property
 from ..records import record
-from ..solvers.cholesky import inverse_by
+from ..solvers.cholesky import ScaledCholesky, inverse_by
 from ..threads import in_order, one_blas_thread
 from .long_query import ranges
 
@@ -39,6 +41,7 @@ TINY = 1e-280
 RIDGE = 1e-13  # of the largest diagonal element: next to nothing
 _RANK = 1e-14  # likewise: a pivot of this size is rounding
 _CLEAR = 1e-11  # and above this, whatever the order of rows, none depends on others
+_STIFF = 1e8  # what pairs weigh, times squares of rows, beyond which rounding of an inverse shows
 _BLOCK_ROWS = 1024
 
 
@@ -57,63 +60,80 @@ class Factor(NamedTuple):
 
 
 @record
-class _Mixture:
-    """Rows that are mixed from others: ``Z = T Z_p``, for the rows p of pivots.
+class _Basis:
+    """Rows that the others are mixed from: ``Z = T Z_p``, for these rows p.
 
-    These alone have scores of their own, and dot products with an inverse.
+    They alone have scores of their own, and dot products with an inverse.
 
     Attributes
     ----------
-    pivots, others : ndarray of int64
-    shares : ndarray of shape (n_others, rank)
-        Of the pivots, in the others.
-    inverse : ndarray of shape (rank, rank)
-        Of the dot products of pivots.
+    chosen, others : ndarray of int64
+    shares : ndarray of shape (n_others, n_chosen)
+        Of the chosen, in the others.
+    inverse : ndarray of shape (n_chosen, n_chosen)
+        Of the dot products of the chosen, or of what stands for these.
     """
 
-    pivots: NDArray[np.int64]
+    chosen: NDArray[np.int64]
     others: NDArray[np.int64]
     shares: Floats
     inverse: Floats
 
     @classmethod
-    def of(cls, factor: Factor) -> _Mixture:
-        """Solve for the shares, by triangles."""
+    def of_all(cls, inverse: Floats) -> _Basis:
+        """Choose all rows."""
+        n = len(inverse)
+        return cls(np.arange(n), np.arange(0), np.zeros((0, n)), inverse)
+
+    @classmethod
+    def of_pivots(cls, factor: Factor) -> _Basis:
+        """Choose the pivots, and solve for the shares by triangles."""
         from scipy.linalg import solve_triangular
 
         F, L, pivots = factor
         others = np.setdiff1d(np.arange(len(F)), pivots)
+        if not len(pivots):
+            return cls(pivots, others, F, L)
         with one_blas_thread():
             shares = solve_triangular(L, F[others].T, lower=True, trans="T").T
             return cls(pivots, others, shares, inverse_by(L))
 
-    def scores(self, of_pivots: Vector) -> Vector:
-        """Return T times the scores of pivots."""
-        scores = np.empty(len(self.pivots) + len(self.others))
-        scores[self.pivots], scores[self.others] = of_pivots, self.shares @ of_pivots
+    def scores(self, of_chosen: Vector) -> Vector:
+        """Return T times the scores of the chosen."""
+        scores = np.empty(len(self.chosen) + len(self.others))
+        scores[self.chosen], scores[self.others] = of_chosen, self.shares @ of_chosen
         return scores
 
     def balance(self, balance: Vector) -> Vector:
         """Return T' times a gradient of the scores."""
-        of_pivots: Vector = balance[self.pivots] + balance[self.others] @ self.shares
-        return of_pivots
+        of_chosen: Vector = balance[self.chosen] + balance[self.others] @ self.shares
+        return of_chosen
 
-    def of_pivots(self, matrix: csr_matrix, n_threads: int) -> Floats:
+    def equations(self, pairs: ExplicitPairs, weighed: _core.ListedPairs, n_threads: int) -> Floats:
+        """Return ``(Z_p Z_p')^-1 + T'M T``, on and below the diagonal."""
+        matrix = self.inverse.copy()
+        if len(self.others):
+            matrix += self._mixed(pairs.sparse_laplacian(weighed.weights), n_threads)
+        else:
+            weighed.add_laplacian(matrix)
+        return matrix
+
+    def _mixed(self, matrix: csr_matrix, n_threads: int) -> Floats:
         """Return ``T'M T``."""
-        pivots, others, shares = self.pivots, self.others, self.shares
-        total = np.empty((len(pivots), len(pivots)))
+        chosen, others, shares = self.chosen, self.others, self.shares
+        total = np.empty((len(chosen), len(chosen)))
         with in_order(n_threads) as ordered:
             of_others = matrix[others]
-            mixed = of_others[:, pivots].toarray() + _product(of_others[:, others], shares)
+            mixed = of_others[:, chosen].toarray() + _product(of_others[:, others], shares)
 
             def fill(part: tuple[int, int]) -> None:
                 rows = slice(*part)
-                block = matrix[pivots[rows]]
-                total[rows] = block[:, pivots].toarray()
+                block = matrix[chosen[rows]]
+                total[rows] = block[:, chosen].toarray()
                 total[rows] += _product(block[:, others], shares)
                 total[rows] += shares[:, rows].T @ mixed
 
-            for _ in ordered(fill, ranges(0, len(pivots), _BLOCK_ROWS)):
+            for _ in ordered(fill, ranges(0, len(chosen), _BLOCK_ROWS)):
                 pass
         return total
 
@@ -125,12 +145,9 @@ class DotProducts:
     Attributes
     ----------
     gram : ndarray of shape (n_samples, n_samples)
-    by_factor : bool, default=False
-        Whether F stands for it whatever its shape, as where its inverse would be rounding.
     """
 
     gram: Floats
-    by_factor: bool = False
 
     @property
     def is_finite(self) -> bool:
@@ -145,96 +162,66 @@ class DotProducts:
         return _factored(self.gram) if self.is_finite else Factor.empty(len(self.gram))
 
     @cached_property
-    def mixture(self) -> _Mixture | None:
-        """What stands for G where rows depend on each other, beyond their sum; None elsewhere."""
-        if self.by_factor or self._clearly_inverted is not None:
-            return None
-        rank = self.factor.F.shape[1]
-        return _Mixture.of(self.factor) if 0 < rank < len(self.gram) - 1 else None
+    def basis(self) -> _Basis:
+        """The rows whose dot products are inverted: all of them where these are independent."""
+        inverse = self._clearly_inverted()
+        return _Basis.of_pivots(self.factor) if inverse is None else _Basis.of_all(inverse)
 
-    @property
-    def by_coordinates(self) -> bool:
-        """Whether F stands for G, as for one of nothing."""
-        if self.by_factor:
-            return True
-        return self._clearly_inverted is None and self.factor.F.shape[1] == 0
+    def factorized(
+        self, pairs: ExplicitPairs, weighed: _core.ListedPairs, n_threads: int
+    ) -> ScoreEquations | None:
+        """Return the equations of a step, factorised; None beyond floating point."""
+        factor = ScaledCholesky.of(self.basis.equations(pairs, weighed, n_threads))
+        return None if factor is None else ScoreEquations(self, weighed, factor)
 
-    def scores(self, step: Vector) -> Vector:
-        """Return how the scores move, for a step of these, of pivots' or of coordinates."""
-        if self.by_coordinates:
-            return self.factor.F @ step
-        return step if self.mixture is None else self.mixture.scores(step)
-
-    def coordinates(self, balance: Vector) -> Vector:
-        """Return what becomes of a gradient of the scores."""
-        if self.by_coordinates:
-            return self.factor.F.T @ balance
-        return balance if self.mixture is None else self.mixture.balance(balance)
-
-    def equations(self, pairs: ExplicitPairs, weighed: _core.ListedPairs, n_threads: int) -> Floats:
-        """Return the matrix of the equations of a step, on and below its diagonal."""
-        if self.by_coordinates:
-            matrix = self.in_coordinates(pairs.sparse_laplacian(weighed.weights), n_threads)
-            add_identity(matrix)
-        elif self.mixture is None:
-            matrix = self.inverse.copy()
-            weighed.add_laplacian(matrix)
-        else:
-            matrix = self.mixture.of_pivots(pairs.sparse_laplacian(weighed.weights), n_threads)
-            matrix += self.mixture.inverse
-        return matrix
-
-    def in_coordinates(self, matrix: csr_matrix, n_threads: int) -> Floats:
-        """Return ``F'M F`` for matrices M of shape (n_samples, n_samples)."""
-        F = self.factor.F
-
-        def product(rows: tuple[int, int]) -> Floats:
-            moved = _product(matrix[slice(*rows)], F)
-            return np.asarray(F[slice(*rows)].T @ moved, dtype=np.float64)
-
-        total = np.zeros((F.shape[1], F.shape[1]))
-        with in_order(n_threads) as ordered:
-            for part in ordered(product, ranges(0, len(F), _BLOCK_ROWS)):
-                total += part
-        return total
-
-    @property
-    def inverse(self) -> Floats:
-        """The inverse of G, a matrix of ones of about its size, and a hair more.
-
-        Gradients, whose elements add up to zero, do not see the ones, without which G is singular.
-        """
-        return self._inverted if self._clearly_inverted is None else self._clearly_inverted
-
-    @cached_property
-    def _inverted(self) -> Floats:
-        with one_blas_thread():
-            return np.asarray(np.linalg.inv(self._with_ones()), dtype=np.float64)
-
-    @cached_property
     def _clearly_inverted(self) -> Floats | None:
-        """The same by a factor without pivots; None where rows may depend on each other."""
+        """Invert G, a matrix of ones of about its size, and a hair more; None unless it is clear.
+
+        That is, by a factor without pivots that tells that no row depends on others, but for the
+        sum of all. Gradients, whose elements add up to zero, do not see the ones.
+        """
         if not self.is_finite:
             return None
         from scipy.linalg.lapack import dpotrf
 
-        with one_blas_thread():
-            factor, singular = dpotrf(self._with_ones().T, lower=True, overwrite_a=True)
-            least = float(factor.diagonal().min()) ** 2
-            if singular or not least > _CLEAR * float(self.gram.diagonal().max()):
-                return None
-            return inverse_by(factor)
-
-    def _with_ones(self) -> Floats:
         diagonal = self.gram.diagonal()
         matrix = self.gram + float(diagonal.mean()) / len(diagonal)
         matrix[np.diag_indices_from(matrix)] += self.hair
-        return matrix
+        with one_blas_thread():
+            factor, singular = dpotrf(matrix.T, lower=True, overwrite_a=True)
+            least = float(factor.diagonal().min()) ** 2
+            if singular or not least > _CLEAR * float(diagonal.max()):
+                return None
+            return inverse_by(factor)
 
     @property
     def hair(self) -> float:
         """What is next to nothing among the dot products."""
         return RIDGE * float(self.gram.diagonal().max())
+
+
+@record
+class ScoreEquations:
+    """The equations ``(G^-1 + M) u = b``, by which scores move."""
+
+    dots: DotProducts
+    weighed: _core.ListedPairs
+    factor: ScaledCholesky
+
+    def solve(self, right: Vector) -> Vector:
+        """Solve for one right-hand side, whose elements add up to zero."""
+        basis = self.dots.basis
+        moved = basis.scores(self.factor.solve(basis.balance(right)))
+        if not self._is_stiff:
+            return moved
+        left = self.dots.gram @ (right - self.weighed.laplacian(moved)) - moved
+        left -= left.mean()
+        return moved + basis.scores(self.factor.solve(basis.inverse @ left[basis.chosen]))
+
+    @cached_property
+    def _is_stiff(self) -> bool:
+        largest = float(self.dots.gram.diagonal().max())
+        return bool(self.weighed.weights.max() * largest > _STIFF)
 
 
 def add_identity(matrix: Floats) -> None:

@@ -13,8 +13,7 @@ the scores, as many as there are rows: with the dot products K of the rows and `
 
     (K^-1 + D'WD) ds = D'W r,
 
-or, where K = F F' has no inverse since rows repeat, or one that leads nowhere since scales of
-features differ by far, to the coordinates of these, ``ds = F (I + F'D'WDF)^-1 F'D'W r``. So a step
+of rows that others are mixed from where K has no inverse (`ranksvm.linear.dot_products`). So a step
 costs O(n^3) and O(n_pairs) operations.
 
 With fewer features than rows, equations are those of features (:eq:`interior-features`), and
@@ -50,7 +49,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import record
-from ..solvers.cholesky import ScaledCholesky
 from ..solvers.newton import SOLVED
 from ..solvers.result import Progress, SolverResult, Status
 from .dot_products import DotProducts
@@ -187,8 +185,7 @@ class _System:
         balance = point.pairs.weigh(point.current.scores, STIFF * space.hair)
         factor: Equations | None
         if isinstance(space, DotProducts):
-            equations = space.equations(pairs, point.pairs, problem.rows.n_threads)
-            factor = ScaledCholesky.of(equations)
+            factor = space.factorized(pairs, point.pairs, problem.rows.n_threads)
         else:
             factor = space.factorized(point.pairs, problem.dtype)
         return None if factor is None else cls(point, balance, space, factor)
@@ -197,9 +194,9 @@ class _System:
         """Return how scores move, and weights or coordinates, for a balance of what pairs lack."""
         space, behind = self.space, self.point.behind
         if isinstance(space, DotProducts):
-            solved = self.factor.solve(space.coordinates(balance + behind))
-        else:
-            solved = self.factor.solve(space.coordinates(balance) + behind)
+            moved = self.factor.solve(balance + behind)
+            return moved, moved
+        solved = self.factor.solve(space.coordinates(balance) + behind)
         return space.scores(solved), solved
 
     def own(self, solved: Vector, of_step: Vector) -> Vector | None:
@@ -210,6 +207,7 @@ class _System:
 
     def is_solved_by(self, towards: Vector, solved: Vector, of_step: Vector) -> bool:
         """Say whether a step of weights of their own leaves but a part, by its energy."""
+        assert not isinstance(self.space, DotProducts)
         left = self.space.coordinates(of_step) + self.point.behind - solved
         of_pairs = float(towards @ (self.balance - of_step))
         energy = float(solved @ solved) + max(of_pairs, 0.0)

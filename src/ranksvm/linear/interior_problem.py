@@ -91,7 +91,7 @@ class Step:
 
 @record
 class InteriorProblem:
-    """The dual of an objective; maybe by a factor of the dot products in place of their inverse.
+    """The dual of an objective.
 
     What pairs weigh, times c, bounds the slopes of the hinge, and tells the curvature of the
     squared one. The equations of features are in single precision as long as that serves.
@@ -101,7 +101,6 @@ class InteriorProblem:
     pairs: ExplicitPairs
     weight: Vector
     rows: RowSpace
-    by_factor: bool = False
     dtype: type[np.floating] = np.float32
 
     @classmethod
@@ -173,10 +172,7 @@ class InteriorProblem:
 
     def more_exact(self) -> InteriorProblem | None:
         """Return the problem with equations that leave less to rounding; None if there are none."""
-        if self.is_single:
-            return replace(self, dtype=np.float64)
-        is_last = self.by_features or self.by_factor
-        return None if is_last else replace(self, by_factor=True)
+        return replace(self, dtype=np.float64) if self.is_single else None
 
     @property
     def is_hard_to_factorise(self) -> bool:
@@ -263,11 +259,11 @@ class InteriorProblem:
         if self.by_features:
             return self.features
         if penalty.is_smooth:
-            return self.rows.factored_dots if self.by_factor else self.rows.dots
+            return self.rows.dots
         face = penalty.face(weights, weights)
         is_free = (face.low < weights) & (weights < face.high)
         gram = self.rows.weighted_gram(np.where(is_free, 1 / penalty.curvature(weights), 0.0))
-        return DotProducts(less_means(gram), self.by_factor)
+        return DotProducts(less_means(gram))
 
     def _pull(self, balance: Vector) -> Vector:
         return self.objective.X.t_dot(balance - balance.mean(), self.objective.n_threads)

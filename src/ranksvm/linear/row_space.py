@@ -20,7 +20,6 @@ rounding does to the factor may only cost steps. Where it costs too many, other 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
@@ -101,11 +100,6 @@ class RowSpace:
     def dots(self) -> DotProducts:
         """The dot products of all rows."""
         return DotProducts(gram_matrix(self.X, self.n_threads))
-
-    @cached_property
-    def factored_dots(self) -> DotProducts:
-        """Likewise, by their factor."""
-        return replace(self.dots, by_factor=True)
 
     @property
     def _factor(self) -> Factor:
