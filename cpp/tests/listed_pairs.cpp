@@ -152,6 +152,17 @@ void check_listed(Random& random) {
     pairs.laplacian(move.data(), product.data());
     check_same(truth.balance([&](const Pair& p) { return p.weight() * (move[p.i] - move[p.j]); }),
                product);
+    Vector matrix(n * n), by_matrix(n);
+    pairs.add_laplacian(matrix.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      by_matrix[i] += matrix[i * n + i] * move[i];
+      for (std::size_t j = 0; j < i; ++j) {
+        by_matrix[i] += matrix[i * n + j] * move[j];
+        by_matrix[j] += matrix[i * n + j] * move[i];
+        CHECK(matrix[j * n + i] == 0);
+      }
+    }
+    check_same(product, by_matrix);
 
     const auto way = pairs.bend(towards.data(), of_products.data(), of_aim.data(), of_step.data());
     for (Pair& pair : truth.pairs) pair.bend(here, towards);
