@@ -149,7 +149,7 @@ class DotProducts:
 
     gram: Floats
 
-    @property
+    @cached_property
     def is_finite(self) -> bool:
         """Whether the dot products are within floating point."""
         largest = float(self.gram.diagonal().max())
