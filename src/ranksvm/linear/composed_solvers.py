@@ -40,7 +40,7 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 
-INTERIOR_STEPS, MOST_STEPS = 12, 30  # hardly more for a small tol; within conditions, maybe
+INTERIOR_STEPS, MOST_STEPS = 12, 40  # hardly more for a small tol; within conditions, maybe
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
@@ -204,7 +204,7 @@ def interior_last(
     from .interior_point import interior_point  # likewise
 
     known = objective if objective.rows is not None else _knowing_rows(objective)
-    return interior_point(known, w0, progress, max_steps=2 * MOST_STEPS)
+    return interior_point(known, w0, progress, max_steps=1.5 * MOST_STEPS)
 
 
 def _settles(progress: Progress) -> bool:

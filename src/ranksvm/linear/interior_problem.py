@@ -33,8 +33,8 @@ Space: TypeAlias = "DotProducts | FeatureSpace | SharedFeatures"
 FALL, FALL_OF_HINGE = 0.1, 0.01  # of the mean product: what a step aims for at most
 MUCH = 4000  # of the equations, in operations for each pair
 # Of its bound, a slope at the start, and times what pairs lack, the multipliers, where weights are
-# on their way. Most slopes end at zero; but from a tenth or two, more ends stall in last digits.
-AMID, APART = 0.3, 10.0
+# on their way. Most slopes end at zero; from less, those that do not take as many steps again.
+AMID, APART = 0.2, 10.0
 
 
 @record
