@@ -111,10 +111,11 @@ class _Basis:
 
     def equations(self, pairs: ExplicitPairs, weighed: _core.ListedPairs, n_threads: int) -> Floats:
         """Return ``(Z_p Z_p')^-1 + T'M T``, on and below the diagonal."""
-        matrix = self.inverse.copy()
         if len(self.others):
-            matrix += self._mixed(pairs.sparse_laplacian(weighed.weights), n_threads)
+            matrix = self._mixed(pairs.sparse_laplacian(weighed.weights), n_threads)
+            matrix += self.inverse
         else:
+            matrix = self.inverse.copy()
             weighed.add_laplacian(matrix)
         return matrix
 
