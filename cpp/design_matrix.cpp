@@ -381,21 +381,18 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
                             std::int64_t, std::int64_t, const double*, const double*, float*);     \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
                             std::int64_t, std::int64_t, const double*, const double*, double*)
+#define RANKSVM_INSTANTIATE_CSR(...)                 \
+  RANKSVM_INSTANTIATE(__VA_ARGS__);                  \
+  template bool has_its_columns(const __VA_ARGS__&); \
+  template void count_columns(const __VA_ARGS__&, std::int64_t*, int)
 RANKSVM_INSTANTIATE(DenseMatrix<float>);
 RANKSVM_INSTANTIATE(DenseMatrix<double>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
+RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int32_t>);
+RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int32_t>);
+RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int64_t>);
+RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int64_t>);
+#undef RANKSVM_INSTANTIATE_CSR
 #undef RANKSVM_INSTANTIATE
-template void count_columns(const CsrMatrix<float, std::int32_t>&, std::int64_t*, int);
-template bool has_its_columns(const CsrMatrix<float, std::int32_t>&);
-template void count_columns(const CsrMatrix<double, std::int32_t>&, std::int64_t*, int);
-template bool has_its_columns(const CsrMatrix<double, std::int32_t>&);
-template void count_columns(const CsrMatrix<float, std::int64_t>&, std::int64_t*, int);
-template bool has_its_columns(const CsrMatrix<float, std::int64_t>&);
-template void count_columns(const CsrMatrix<double, std::int64_t>&, std::int64_t*, int);
-template bool has_its_columns(const CsrMatrix<double, std::int64_t>&);
 template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
                        double*, int);
 template void multiply_transposed(const CsrMatrix<float, std::uint16_t>&, const double*,
