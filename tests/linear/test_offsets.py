@@ -150,3 +150,16 @@ def test_training_sees_small_differences_of_large_numbers(storage):
     assert far.dual_gap_ <= 1e-9
     # Predictions are of X as it is.
     np.testing.assert_allclose(far.predict(X), X @ far.coef_, rtol=1e-12)
+
+
+@every_storage
+def test_some_rows_are_of_columns_that_every_row_stores(storage):
+    dense = np.random.default_rng(0).integers(1, 9, (40, 5)).astype(float)
+    dense[30, 1] = 0
+    expected = [0, 2, 3, 4] if storage is sparse.csr_matrix else range(5)
+    for part in (slice(0, 0), slice(0, 9), slice(0, 40)):
+        columns, some = DesignMatrix.from_array(storage(dense[part])).some_rows()
+        n = len(dense[part])
+        kept = [] if n == 0 else range(5) if n < 30 else expected
+        np.testing.assert_array_equal(columns, kept)
+        np.testing.assert_array_equal(some, dense[sampled_rows(n)][:, columns])

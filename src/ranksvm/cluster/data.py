@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -134,7 +135,7 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     preferences = ClusterPreferences(groups, is_weighted)
     rounds = Rounds(driver, preferences, plan.has_shared)
     if plan.has_shared:
-        rounds = replace(rounds, offset=_common_offset(rounds))
+        rounds = replace(rounds, offset=_common_offset(rounds, n_features))
     n_tasks = len(rounds.partitions)
     costs = ClusterCosts.of_queries(plan.sizes, n_features, n_stored, n_tasks, plan.has_shared)
     names, from_zero = surveys[0].names, surveys[0].from_zero
@@ -143,13 +144,16 @@ def _known(driver: Driver, surveys: Sequence[Survey], plan: Plan) -> ClusterData
     )
 
 
-def _common_offset(rounds: Rounds) -> Vector:
+def _common_offset(rounds: Rounds, n_features: int) -> Vector:
     """Return what all partitions take off the columns that lie far from zero."""
     found = rounds.driver.together(lambda graph: graph.map("offset", some_rows, rounds.partitions))
-    samples, common = zip(*found, strict=True)
-    offset = column_offsets(np.concatenate(samples))
-    n_features = samples[0].shape[1]
-    return np.zeros(n_features) if offset is None else offset * np.min(common, axis=0)
+    columns = reduce(np.intersect1d, (columns for columns, _ in found))
+    samples = [sample[:, np.searchsorted(own, columns)] for own, sample in found]
+    offset = column_offsets(np.concatenate(samples)) if len(columns) else None
+    result = np.zeros(n_features)
+    if offset is not None:
+        result[columns] = offset
+    return result
 
 
 def _require_alike(surveys: Sequence[Survey]) -> None:

@@ -75,8 +75,8 @@ def _n_rows(labelled: Labelled, weighed: AnyPreferences) -> float:
     return float(np.delete(rows, labelled.shared).sum())
 
 
-def some_rows(partition: Partition) -> tuple[Vector, Vector]:
-    """Return some rows, and which columns can be shifted, for an offset of all partitions."""
+def some_rows(partition: Partition) -> tuple[NDArray[np.int64], Vector]:
+    """Return which columns can be shifted, and these of some rows, for an offset of all."""
     return matrix_of(partition.X).some_rows()
 
 

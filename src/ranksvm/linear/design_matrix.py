@@ -172,10 +172,11 @@ or float64
             return self
         return self._seen(products)
 
-    def some_rows(self) -> tuple[Vector, Vector]:
-        """Return some rows, dense, and 1 for columns that can be shifted; of stored rows."""
+    def some_rows(self) -> tuple[NDArray[np.int64], Vector]:
+        """Return the columns that can be shifted, and these of some rows, dense; of stored rows."""
         assert isinstance(self._products, Stored)
-        return self._products.sample(), self._products.common_columns
+        columns = self._products.common_columns
+        return columns, self._products.sample(columns)
 
     def less(self, offset: Vector) -> DesignMatrix:
         """View X less an offset of each column, where rows of other matrices have the same."""

@@ -163,20 +163,20 @@ class Stored:
         """View X with columns that lie far from zero brought near it; if none does, X itself."""
         if self._offset is not None:
             return self
-        some = self._core.common_columns(sampled_rows(self.shape[0]))
-        offset = column_offsets(self.sample()[:, some]) if len(some) else None
+        some = np.array(self._core.common_columns(sampled_rows(self.shape[0])), dtype=np.int64)
+        offset = column_offsets(self.sample(some)) if len(some) else None
         if offset is None:
             return self
-        everywhere = self.common_columns
-        everywhere[some] *= offset
+        shifted, everywhere = np.zeros((2, self.shape[1]))
+        shifted[some] = offset
+        common = self.common_columns
+        everywhere[common] = shifted[common]
         return self.less(everywhere)
 
     @property
-    def common_columns(self) -> Vector:
-        """1 for columns of which every row stores a value, which alone can be shifted; else 0."""
-        everywhere = np.zeros(self.shape[1])
-        everywhere[self._core.common_columns()] = 1.0
-        return everywhere
+    def common_columns(self) -> NDArray[np.int64]:
+        """The columns of which every row stores a value, which alone can be shifted."""
+        return np.array(self._core.common_columns(), dtype=np.int64)
 
     def less(self, offset: Vector) -> Products:
         """View X less an offset of each column."""
@@ -198,9 +198,11 @@ class Stored:
         kind: Any = _core.DenseMatrix32 if dense.dtype == np.float32 else _core.DenseMatrix64
         return Stored(kind(dense), shape, offset, dense)
 
-    def sample(self) -> Vector:
-        """Copy some rows, spread evenly, dense, in double precision."""
-        rows = sampled_rows(self.shape[0])
-        d = self.shape[1]
-        block = Block(0, len(rows), rows, 0, d, np.zeros(d), np.ones(d))
-        return self._core.gather64(*block)
+    def sample(self, columns: NDArray[np.int64]) -> Vector:
+        """Copy these columns of some rows, spread evenly, dense, in double precision."""
+        rows, d = sampled_rows(self.shape[0]), self.shape[1]
+        shift, scale, result = np.zeros(d), np.ones(d), np.empty((len(rows), len(columns)))
+        for k in range(len(rows)):  # of all columns, only one row at a time
+            block = Block(0, 1, rows[k : k + 1], 0, d, shift, scale)
+            result[k] = self._core.gather64(*block)[0, columns]
+        return result
