@@ -173,7 +173,7 @@ def lists_pairs(X: Matrix, preferences: AnyPreferences | None) -> TypeGuard[Desi
         return False
     from ..pairs.explicit import MOST_PAIRS  # which only the hinge needs
 
-    if preferences.groups.most_pairs > MOST_PAIRS:
+    if preferences.most_pairs > MOST_PAIRS:
         return False
     return RowSpace.is_of_features(X) or shared_columns(X, preferences) is not None
 

@@ -127,7 +127,8 @@ class ExplicitPairs:
 def _within(groups: QueryGroups, y: Vector) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the better and the worse row of each pair, query by query.
 
-    Queries of the same length are compared at once, as many as make a block.
+    Queries of the same length are compared at once, as many as make a block; of a longer one, each
+    row is paired with those before its label, by label.
     """
     order = np.arange(groups.n_samples) if groups.order is None else groups.order.astype(np.int64)
     lengths, firsts = np.diff(groups.indptr), groups.indptr[:-1]
@@ -137,13 +138,27 @@ def _within(groups: QueryGroups, y: Vector) -> tuple[NDArray[np.int64], NDArray[
         for begin in range(0, len(alike), at_once):
             block = alike[begin : begin + at_once, np.newaxis]
             rows = order[block + np.arange(length)]
-            labels = y[rows]
-            query, above, below = np.nonzero(labels[:, :, np.newaxis] > labels[:, np.newaxis])
-            better.append(rows[query, above])
-            worse.append(rows[query, below])
+            above, below = _compared(y, rows) if length**2 <= BLOCK else _by_label(y, rows[0])
+            better.append(above)
+            worse.append(below)
     i, j = np.concatenate(better), np.concatenate(worse)
     by_query = np.argsort(np.argsort(order)[i], kind="stable")
     return i[by_query], j[by_query]
+
+
+def _compared(y: Vector, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    labels = y[rows]
+    query, above, below = np.nonzero(labels[:, :, np.newaxis] > labels[:, np.newaxis])
+    return rows[query, above], rows[query, below]
+
+
+def _by_label(y: Vector, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    labels = y[rows]
+    ascending = np.argsort(labels, kind="stable")
+    n_below = np.searchsorted(labels[ascending], labels)
+    first = np.repeat(np.cumsum(n_below) - n_below, n_below)
+    places = np.arange(len(first)) - first
+    return np.repeat(rows, n_below), rows[ascending[places]]
 
 
 def may_be_listed(pairs: Pairs) -> bool:
@@ -154,7 +169,7 @@ def may_be_listed(pairs: Pairs) -> bool:
         return pairs.preferences.n_looked_at <= MOST_PAIRS
     if not isinstance(pairs, CorePairs):
         return False
-    return pairs.groups.most_pairs <= MOST_PAIRS
+    return pairs.preferences.most_pairs <= MOST_PAIRS
 
 
 @record(kw_only=True)

@@ -8,11 +8,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..lazy import cached_property
 from ..records import record
 from .queries import QueryGroups
 from .weights import per_query_weight, row_weights
 
 Vector = NDArray[np.float64]
+
+# Pairs, beyond which it matters whether there are as many as there may be; and times as many.
+MANY_PAIRS, FAR_MORE = 1 << 22, 4.0
+SOME_PAIRS, SEED = 1024, 20141  # of rows of the same query, that tell about how many differ
 
 
 @record
@@ -98,6 +103,32 @@ class Preferences:
     def has_roles(self) -> bool:
         """Whether it matters to the weight of a row if it is the better or the worse one."""
         return self.better_weight is not None or self.worse_weight is not None
+
+    @cached_property
+    def most_pairs(self) -> float:
+        """How many pairs there are at most: of rows of the same query, with their own half.
+
+        Where these are many, but hardly any of them differ by their labels, only those that do.
+        """
+        most = self.groups.most_pairs
+        if most <= MANY_PAIRS or self._share_that_differs() * most > FAR_MORE * MANY_PAIRS:
+            return most
+        query, ascending = self.groups.numbers, np.lexsort((self.y, self.groups.numbers))
+        label, query = self.y[ascending], query[ascending]
+        is_new = (label[1:] != label[:-1]) | (query[1:] != query[:-1])
+        alike = np.diff(np.concatenate([[0], np.flatnonzero(is_new) + 1, [len(label)]]))
+        return most - 0.5 * float(alike.astype(np.float64) @ alike)
+
+    def _share_that_differs(self) -> float:
+        """Return the share of pairs of rows of the same query whose labels differ, by a sample."""
+        indptr, order = self.groups.indptr, self.groups.order
+        first, second = np.random.PCG64(SEED).random_raw((2, SOME_PAIRS))
+        first = (first % self.groups.n_samples).astype(np.int64)
+        query = np.searchsorted(indptr, first, side="right") - 1
+        size = (indptr[query + 1] - indptr[query]).astype(np.uint64)
+        places = np.array([first, indptr[query] + (second % size).astype(np.int64)])
+        one, other = self.y[places if order is None else order[places]]
+        return float(np.mean(one != other))
 
     def without_equal_roles(self) -> Preferences:
         """Return the same, with roles that weigh alike as weights of rows; itself otherwise."""
