@@ -223,10 +223,33 @@ def test_many_pairs_of_a_feature_make_more_interior_point_steps():
     of = {
         k: costs.Costs.of(
             Rows((ROWS, 100)), Preferences.from_labels(np.arange(ROWS), np.arange(ROWS) // k)
-        ).crowding
+        )
         for k in (2, 6, 2000)
     }
-    assert 1 < of[2] < 1.2 < of[6] < of[2000] == 2
+    squared = {k: of_each.crowding(kinks=False) for k, of_each in of.items()}
+    hinge = {k: of_each.crowding(kinks=True) for k, of_each in of.items()}
+    assert 1 < squared[2] < 1.2 < squared[6] < squared[2000] == 2
+    assert squared[2] == hinge[2]
+    assert squared[6] == hinge[6]
+    assert hinge[2000] > 100
+
+
+def test_where_few_rows_are_better_planes_go_first_and_no_sample():
+    def choice(n_better):
+        labels = np.arange(ROWS) < n_better
+        return choose_solver(
+            Rows((ROWS, 100)),
+            Preferences.from_labels(labels),
+            Parameters(loss="hinge"),
+            n_sampled=5000,
+        )
+
+    few, many = choice(5), choice(ROWS // 2)
+    assert many.samples
+    assert many.n_planes == 0
+    assert not few.samples
+    assert not few.unless_weak
+    assert few.n_planes > 100
 
 
 def sparse_hessian(d, rows_of_a_query=ROWS, kinks=False):

@@ -22,6 +22,7 @@ from ranksvm.solvers.patience import (
     FREE,
     LATEST,
     LITTLE_MORE,
+    MUCH,
     NOTHING,
     SOON,
     WHILE_STEEP,
@@ -224,3 +225,30 @@ def test_a_steep_step_promises_what_the_gap_does_not_yet():
         progress = make_progress(int(WHILE_STEEP * WORK) + 1 + n, 1e-3, 0.0)
         progress.is_steep = True
         assert Patience(WORK)(progress) == (n == 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "falls_by", "rises_by", "goes_on"),
+    [
+        (4.0, 1.3, 1.0, True),
+        (4.0, 1.3, 1.1, True),
+        (0.4, 1.3, 1.0, True),
+        (0.4, 1.3, 1.1, False),
+        (4.0, 1.02, 1.0, False),
+        (4.0, 1.0, 1.0, False),
+    ],
+)
+def test_planes_that_end_at_once_go_on_while_their_value_falls(value, falls_by, rises_by, goes_on):
+    before_last, bound = np.arange(39.0, -1, -1), 0.1
+    line = Iteration(0, 1.0, 1.0, 1.0, 0, 40, 80, "bundle", 0.0)
+    lines = [
+        replace(line, iteration=39 - int(k), value=v, dual_gap=1 - bound * rises_by**-k / v)
+        for k, v in zip(before_last, value * falls_by**before_last, strict=True)
+    ]
+    left = list(1 - 1e-5 * before_last[::-1])  # of which hardly anything is gone
+    progress = Progress(tol=1e-3, history=lines, left=left, is_by_planes=True)
+    assert (lines[-1].dual_gap > MUCH) == (value > 1)
+    assert Patience(WORK, ends_at_once=True)(progress) == goes_on
+    assert not Patience(WORK)(progress)
+    lines[-1] = replace(lines[-1], dual_gap=1.0)  # no bound
+    assert not Patience(WORK, ends_at_once=True)(progress)

@@ -37,6 +37,7 @@ PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
+PLANES_OF_A_FEATURE, DOUBLED = 3.0, 2.0  # likewise where few rows decide; times their worth at most
 
 
 def choose_solver(
@@ -56,7 +57,8 @@ def choose_solver(
 
     - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`); but
       where a step by that costs as much as some products, products of the squared loss begin as
-      long as they promise to be quicker than all steps by the sample,
+      long as they promise to be quicker than all steps by the sample; and where few pairs decide,
+      of which a sample has hardly any, planes of the hinge, however weak regularisation is,
     - at once for a smooth loss where six of them cost no more than 36 products with the Hessian,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
@@ -96,7 +98,7 @@ def choose_solver(
         choice = _of_hinge(costs, parameters, explicit, descent)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
-    if n_sampled > 0 and explicit.name == "newton":
+    if n_sampled > 0 and explicit.name == "newton" and not (kinks and costs.few_rows_decide):
         before = 0.0 if kinks else _before_sample(costs, n_sampled)
         return replace(choice, n_planes=0.0, samples=True, before_sample=before)
     before_descent = descent / costs.product if n_passes > 0 else 0.0
@@ -174,14 +176,16 @@ def _of_hinge(
     is_dense = costs.n_stored >= DENSE * costs.n * costs.d
     may_be_few = not is_dense and by_products <= cost
     by_points = explicit.name == "row_space" and is_dense and by_products > CHEAPER * cost
+    few_decide = costs.few_rows_decide  # where products do no better than steps
     return SolverChoice(
         explicit.name,
         kinks=True,
-        n_planes=_planes_worth(costs, min(cost, by_products, descent)),
+        n_planes=_planes_worth(costs, min(cost, np.inf if few_decide else by_products, descent)),
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         if_weak=is_little and not by_points,
-        unless_weak=costs.n >= FEW_ROWS or may_be_few,
+        unless_weak=(costs.n >= FEW_ROWS or may_be_few) and not few_decide,
+        ends_at_once=few_decide,
     )
 
 
@@ -216,7 +220,7 @@ def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> fl
         return float("inf")
     from .composed_solvers import INTERIOR_STEPS, MOST_PAIRS  # which few problems need
 
-    n_steps = costs.crowding * INTERIOR_STEPS
+    n_steps = costs.crowding(kinks=False) * INTERIOR_STEPS
     return costs.interior_points(n_steps) if costs.n_pairs <= MOST_PAIRS else float("inf")
 
 
@@ -227,6 +231,8 @@ def _planes_worth(costs: Costs, cost: float) -> float:
         return 0.0
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         return max(n_planes, PLANES_OF_FEW_ROWS)
+    if costs.few_rows_decide:
+        return float(np.clip(PLANES_OF_A_FEATURE * costs.d, n_planes, DOUBLED * n_planes))
     return n_planes
 
 
@@ -293,7 +299,8 @@ def _explicit(
             dearer = few_rows.DEARER_IN_LIST if suits_blocks else 1.0
             if costs.n_shared > 0:
                 dearer = few_rows.DEARER_IF_SHARED
-            options["row_space"] = dearer * costs.interior_points(few_rows.INTERIOR_STEPS)
+            n_steps_inside = costs.crowding(kinks) * few_rows.INTERIOR_STEPS
+            options["row_space"] = dearer * costs.interior_points(n_steps_inside)
     if RowSpace.suits(X) and n < d:
         options.setdefault("row_space", costs.row_space(n_steps))
     # Where interior points could do, Newton steps are often short, and form Hessians in vain.

@@ -61,6 +61,8 @@ VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works 
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
+ONES_OWN = 1700.0  # pairs of a row that all others of its query are compared with, which tell more
+FEW_DECIDE = 2.0  # times as many steps
 CROWDED, MOST_CROWDED = 1e-3, 2.0  # pairs for each feature, that make more interior-point steps
 SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 
@@ -108,6 +110,8 @@ class Costs:
         those of labels.
     n_queries : int
         Likewise, how many have two rows or more.
+    n_longest : float
+        Rows of the longest query.
     n_levels : float
         About how many different labels there are in the longest query, if that is walked through.
     n_shared : int
@@ -129,6 +133,7 @@ class Costs:
     squares: float = 0.0
     cubes: float = 0.0
     n_queries: int = 0
+    n_longest: float = 1.0
     n_levels: float = 1.0
     n_shared: int = 0
 
@@ -148,15 +153,20 @@ class Costs:
             return cls(*of_rows, n_pairs, *sums, are_given=not is_dense)
         sizes = np.diff(preferences.groups.indptr).astype(np.float64)
         n_walked = int(sizes[sizes * d > BLOCK].sum())
-        n_pairs = preferences.groups.most_pairs
-        of_scores = in_score_space(sizes)
-        powers = float((sizes**2).sum()), float((sizes**3).sum())
-        n_queries = int((sizes > 1).sum())
-        n_levels = _levels_of_longest(preferences, sizes) if n_walked else 1.0
+        n_pairs = preferences.most_pairs
         shared = shared_columns(X, preferences)
-        n_shared = 0 if shared is None else len(shared)
-        of_queries = (*powers, n_queries, n_levels)
-        return cls(*of_rows, n_pairs, *of_scores, n_walked, False, *of_queries, n_shared)
+        return cls(
+            *of_rows,
+            n_pairs,
+            *in_score_space(sizes),
+            n_walked,
+            squares=float((sizes**2).sum()),
+            cubes=float((sizes**3).sum()),
+            n_queries=int((sizes > 1).sum()),
+            n_longest=float(sizes.max(initial=1.0)),
+            n_levels=_levels_of_longest(preferences, sizes) if n_walked else 1.0,
+            n_shared=0 if shared is None else len(shared),
+        )
 
     def of_rows(self, n: int) -> Costs:
         """Return what so many rows of long queries cost, copied and dense."""
@@ -253,14 +263,25 @@ class Costs:
     def scarcity(self, kinks: bool) -> float:
         """Return how many times as many Newton steps few pairs take as many do."""
         scarce = SCARCE_OF_HINGE if kinks else SCARCE
-        n_unknowns = min(self.n, self.d)
-        return min(1 + scarce * n_unknowns / max(self.n_pairs, 1.0), MOST_OFTEN)
+        return min(1 + scarce * min(self.n, self.d) / max(self._n_telling, 1.0), MOST_OFTEN)
 
     @property
-    def crowding(self) -> float:
-        """Likewise of interior points of the squared hinge, the more pairs a feature has."""
-        n_unknowns = max(min(self.n, self.d), 1)
-        return min(1 + CROWDED * self.n_pairs / n_unknowns, MOST_CROWDED)
+    def few_rows_decide(self) -> bool:
+        """Whether few rows of long queries have all pairs, so that these are scarce for the hinge.
+
+        A sample of rows then tells next to nothing.
+        """
+        return self._n_telling < self.n_pairs and self.scarcity(kinks=True) > FEW_DECIDE
+
+    @property
+    def _n_telling(self) -> float:
+        """How many pairs there are, of each row that all others are compared with so many."""
+        return min(self.n_pairs, ONES_OWN * self.n_pairs / self.n_longest)
+
+    def crowding(self, kinks: bool) -> float:
+        """Likewise of interior points, the more pairs a feature has."""
+        crowding = 1 + CROWDED * self.n_pairs / max(min(self.n, self.d), 1)
+        return crowding if kinks else min(crowding, MOST_CROWDED)
 
     @property
     def separability(self) -> float:

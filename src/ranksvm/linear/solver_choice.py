@@ -64,6 +64,8 @@ class SolverChoice:
         But where there is next to none, they do not.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
+    ends_at_once : bool
+        Whether planes are likely to end all at once, as where few rows decide.
     n_passes, before_descent : float
         How many passes descent by the slopes of pairs is worth, which goes before all but planes;
         and how many products may go before that, as long as they promise to be quicker.
@@ -88,6 +90,7 @@ class SolverChoice:
     products_first: bool = False
     if_weak: bool = False
     unless_weak: bool = False
+    ends_at_once: bool = False
     n_passes: float = 0.0
     before_descent: float = 0.0
     n_steps: float = np.inf
@@ -145,6 +148,7 @@ class SolverChoice:
             unless_weak=self.unless_weak,
             products=self.n_products if is_guess else None,
             if_fewer=np.inf if self.kinks else self.n_products,
+            ends_at_once=self.ends_at_once,
         )
 
     def when_shared(self) -> SolverChoice:

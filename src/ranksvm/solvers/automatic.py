@@ -109,6 +109,7 @@ def planes_first(
     unless_weak: bool = False,
     products: float | None = None,
     if_fewer: float = np.inf,
+    ends_at_once: bool = False,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
@@ -145,6 +146,8 @@ def planes_first(
     if_fewer : float, default=inf
         Whether to give planes up at the first one if so many products would not end
         (`products_if_strong`), where w0 is zero.
+    ends_at_once : bool, default=False
+        As for `Patience`, of planes.
 
     Returns
     -------
@@ -152,7 +155,8 @@ def planes_first(
     """
     progress = progress or Progress()
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    patience, limit = Patience(work), WEAK if work < MANY_PLANES else WEAK_FOR_MANY
+    patience = Patience(work, ends_at_once=ends_at_once)
+    limit = WEAK if work < MANY_PLANES else WEAK_FOR_MANY
 
     def goes_on(progress: Progress) -> bool:
         is_weak = unless_weak and strength(progress, w0) < limit

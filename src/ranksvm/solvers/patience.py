@@ -15,6 +15,8 @@ FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leav
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
 PACE, PACE_WITH_KINKS = 0.75, 0.5
+MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
+SETTLED = 0.98  # of a bound, that it was before
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
@@ -45,7 +47,9 @@ class Patience:
 
     What planes have left falls ever more slowly: by the root, the end is foreseen about where it
     comes, while a rate that lasted would promise it half as far away for as long as they go on. But
-    near the minimum of a smooth function, steps get the quicker.
+    near the minimum of a smooth function, steps get the quicker; and where few rows of a query are
+    better than all others, the value of planes falls by about the same part with each, until all at
+    once it has come down to their bound, which settles long before.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
     and where it promises too much, at most that and 1.75 times as much again.
@@ -59,11 +63,14 @@ class Patience:
         where there is no other solver to turn to whose work is known.
     most_products : float, default=inf
         In one step, of a smooth loss.
+    ends_at_once : bool, default=False
+        Whether planes are likely to end all at once.
     """
 
     work: float
     of_bounds: bool = False
     most_products: float = inf
+    ends_at_once: bool = False
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
@@ -90,6 +97,10 @@ class Patience:
             return True
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
+        if self.ends_at_once:
+            to_fall = _to_fall(lines[before], lines[-1])
+            if done + to_fall <= AT_MOST * self.work:
+                return True
         pace = PACE if progress.is_smooth else PACE_WITH_KINKS
         power: float = since**pace
         then, now = left[before], left[-1]
@@ -100,6 +111,22 @@ class Patience:
         end: float = begun - _work(lines[0]) + (power + to_gain / gain) ** (1 / pace)
         is_near = end - done <= LITTLE_MORE * self.work
         return end <= (LATEST if is_near else AT_MOST) * self.work
+
+
+def _to_fall(before: Iteration, here: Iteration) -> float:
+    """Return the work until the value of planes is near its bound, if it falls on as it did.
+
+    From there on, planes that are exact end soon, whatever gap is asked for. Nearer than ten times
+    the bound, that has to have settled.
+    """
+    bound = here.value * (1 - here.dual_gap)
+    is_settled = before.value * (1 - before.dual_gap) >= SETTLED * bound
+    if not 0 < bound < here.value < before.value or here.dual_gap <= NEAR:
+        return inf
+    if not (is_settled or here.dual_gap > MUCH):
+        return inf
+    rate = log(before.value / here.value) / (_work(here) - _work(before))
+    return log((here.value - bound) / (NEAR * bound)) / rate
 
 
 def _last_rise(left: list[float]) -> int:
