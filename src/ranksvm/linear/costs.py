@@ -279,9 +279,9 @@ class Costs:
         return min(self.n_pairs, ONES_OWN * self.n_pairs / self.n_longest)
 
     def crowding(self, kinks: bool) -> float:
-        """Likewise of interior points, the more pairs a feature has."""
-        crowding = 1 + CROWDED * self.n_pairs / max(min(self.n, self.d), 1)
-        return crowding if kinks else min(crowding, MOST_CROWDED)
+        """Likewise of interior points, the more pairs a feature has; of the hinge, if very many."""
+        crowding = CROWDED * self.n_pairs / max(min(self.n, self.d), 1)
+        return max(crowding, 1.0) if kinks else min(1 + crowding, MOST_CROWDED)
 
     @property
     def separability(self) -> float:
