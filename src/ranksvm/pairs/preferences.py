@@ -113,7 +113,8 @@ class Preferences:
         most = self.groups.most_pairs
         if most <= MANY_PAIRS or self._share_that_differs() * most > FAR_MORE * MANY_PAIRS:
             return most
-        query, ascending = self.groups.numbers, np.lexsort((self.y, self.groups.numbers))
+        query = self.groups.numbers
+        ascending = np.lexsort((self.y, query))
         label, query = self.y[ascending], query[ascending]
         is_new = (label[1:] != label[:-1]) | (query[1:] != query[:-1])
         alike = np.diff(np.concatenate([[0], np.flatnonzero(is_new) + 1, [len(label)]]))
