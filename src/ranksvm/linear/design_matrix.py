@@ -168,9 +168,7 @@ or float64
         No score changes in comparison with others. See `ranksvm.linear.offsets`.
         """
         products = self._products.centered()
-        if products is self._products:
-            return self
-        return self._seen(products)
+        return self if products is self._products else self._seen(products)
 
     def some_rows(self) -> tuple[NDArray[np.int64], Vector]:
         """Return the columns that can be shifted, and these of some rows, dense; of stored rows."""
