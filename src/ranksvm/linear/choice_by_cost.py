@@ -98,7 +98,7 @@ def choose_solver(
         choice = _of_hinge(costs, parameters, explicit, descent)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
-    if n_sampled > 0 and explicit.name == "newton" and not (kinks and costs.few_rows_decide):
+    if n_sampled > 0 and explicit.name == "newton" and not choice.ends_at_once:
         before = 0.0 if kinks else _before_sample(costs, n_sampled)
         return replace(choice, n_planes=0.0, samples=True, before_sample=before)
     before_descent = descent / costs.product if n_passes > 0 else 0.0

@@ -201,7 +201,12 @@ class Stored:
     def sample(self, columns: NDArray[np.int64]) -> Vector:
         """Copy these columns of some rows, spread evenly, dense, in double precision."""
         rows, d = sampled_rows(self.shape[0]), self.shape[1]
-        shift, scale, result = np.zeros(d), np.ones(d), np.empty((len(rows), len(columns)))
+        result = np.empty((len(rows), len(columns)))
+        if not result.size:
+            return result
+        shift, scale = np.zeros(d), np.ones(d)
+        if len(columns) == d:
+            return self._core.gather64(*Block(0, len(rows), rows, 0, d, shift, scale))
         for k in range(len(rows)):  # of all columns, only one row at a time
             block = Block(0, 1, rows[k : k + 1], 0, d, shift, scale)
             result[k] = self._core.gather64(*block)[0, columns]
