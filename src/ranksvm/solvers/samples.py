@@ -35,7 +35,7 @@ Vector = NDArray[np.float64]
 
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
 LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
-MOST_IDLE = 30  # of these steps, one after another, that bring the gap down by little
+MOST_IDLE = (10, 30)  # of these, without kinks and with, that bring the gap down by little in a row
 
 Step: TypeAlias = Callable[[Evaluation, Progress], "Trial[Evaluation] | None"]
 
@@ -104,7 +104,7 @@ def _steps(
     by_sample = partial(_step, secants)
     step: Step = by_sample if penalty.is_smooth else partial(_proximal_step, penalty)
     n_idle = 0
-    while status is None and current is not None and n_idle <= MOST_IDLE:
+    while status is None and current is not None and n_idle <= MOST_IDLE[current.has_kinks]:
         before = continuation.refine(current, progress.target, trial)
         if before is not current:
             secants.forget()
