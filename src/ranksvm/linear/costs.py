@@ -51,7 +51,7 @@ ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that 
 STORED, PARTNER_STORED, LISTED_SPARSE = 0.06, 1.2, 45.0
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
-QUERY_OF_BLOCKS = 2e5  # whatever rows it has
+QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 3e4  # whatever rows it has
 # Likewise by shared features: of a pair, of each two rows, of that cube, of the cube of features,
 # and passes over X.
 PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 150.0, 30.0, 0.03, 0.006, 50
@@ -254,6 +254,7 @@ class Costs:
         products = PRODUCTS_OF_STEP * (2 * self.read + VECTORS * self.d)
         blocks = PAIR_OF_BLOCKS * self.n_pairs + CUBE * self.cubes
         blocks += QUERY_OF_BLOCKS * self.n_queries
+        blocks += LEVEL_OF_BLOCKS * min(self.n_levels * self.n_queries, self.n)
         return n_steps * (blocks + products + self.evaluation)
 
     def descent(self, n_passes: float) -> float:
