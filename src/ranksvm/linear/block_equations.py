@@ -30,7 +30,7 @@ from .matrix import Matrix
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-MOST_PRODUCTS = 60
+MOST_PRODUCTS = 120
 
 
 @record

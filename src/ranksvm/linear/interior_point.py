@@ -90,7 +90,8 @@ def interior_point(
     if status is not None:
         return progress.result(status)
     point = problem.start()
-    progress.n_evaluations += bool(w0.any())
+    if w0.any():  # than which interior points may be worse for long
+        progress.begin("interior_point", objective, keeps=True)
     status = progress.record(point.current, 0.0)
     n_steps = 0
     while status is None:

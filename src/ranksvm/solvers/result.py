@@ -182,15 +182,15 @@ class Progress:
     _objective: CountsPasses | None = None
     _passes_before: int = 0
 
-    def begin(self, solver: str, objective: CountsPasses) -> None:
+    def begin(self, solver: str, objective: CountsPasses, *, keeps: bool = False) -> None:
         """Let a solver begin, at weights that it evaluates afresh.
 
-        What held up another before it does not count against it, and where that one gave up, its
-        best point is kept.
+        What held up another before it does not count against it, and where that one gave up, or
+        this one comes from afar and `keeps` it, the best point is kept.
         """
         if self._objective is None:
             self._passes_before = objective.n_passes
-        self._kept = self._remembered() if self._gave_up else None
+        self._kept = self._remembered() if keeps or self._gave_up else None
         is_wide = self._gave_up and self.latest is not None and self.latest.width > 1
         self.left_off = self.latest if is_wide else None
         self._gave_up = False
