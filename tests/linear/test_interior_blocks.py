@@ -18,11 +18,13 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_blocks import interior_blocks
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import have_little_in_common
+from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.level_blocks import LevelBlocks
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
+from ranksvm.solvers import result as result_module
 from ranksvm.threads import in_order
 
 
@@ -216,3 +218,49 @@ def test_another_solver_goes_on_where_they_come_to_a_stand(monkeypatch, listed, 
     assert result.history[-1].solver == last
     assert {line.solver for line in result.history} == {"interior_point", "trust_region"}
     assert result.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("solver", [interior_blocks, composed_solvers.blocks_last])
+def test_a_good_start_does_not_end_them(monkeypatch, solver):
+    monkeypatch.setattr(result_module, "PATIENCE", 2)
+    X, y, qid = text(1)
+    parameters = Parameters(C=10.0, loss="hinge", tol=1e-8, n_threads=1)
+    problem = make_problem(
+        DesignMatrix.from_array(sparse.csr_matrix(X)), Preferences.from_labels(y, qid), parameters
+    )
+    near = problem.minimize(Parameters(C=10.0, loss="hinge", tol=1e-7, solver="bundle"))
+    result = solver(problem.objective, near.weights, progress_of(parameters, None))
+    assert result.history[4].value == result.history[0].value
+    assert result.status is Status.CONVERGED
+    assert {line.solver for line in result.history} == {"interior_point"}
+
+
+@pytest.mark.parametrize(("n_queries", "last"), [(9, True), (2000, False)])
+def test_of_many_rows_they_go_last(n_queries, last):
+    n = 9000
+    y, qid = (np.arange(n) % 4).astype(float), np.arange(n) * n_queries // n
+    columns = np.random.default_rng(0).integers(0, 2 * n, 20 * n)
+    rows = sparse.csr_matrix((np.ones(20 * n), (np.arange(20 * n) // 20, columns)), (n, 2 * n))
+    X = DesignMatrix.from_array(rows)
+    choice = choose_solver(X, Preferences.from_labels(y, qid), Parameters(loss="hinge"))
+    assert choice.name == "trust_region"
+    assert choice.blocks_last == last
+
+
+@pytest.mark.parametrize("stalls", [False, True])
+def test_they_go_on_where_planes_and_products_lead_nowhere(monkeypatch, stalls):
+    X, y, qid = text(3)
+    parameters = Parameters(C=100.0, loss="hinge", tol=1e-6, n_threads=1)
+    preferences = Preferences.from_labels(y, qid)
+    problem = make_problem(DesignMatrix.from_array(sparse.csr_matrix(X)), preferences, parameters)
+    if stalls:
+        monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
+    choice = SolverChoice("trust_region", kinks=True, n_planes=2.0, n_products=1.0)
+    choice = replace(choice, blocks_last=True)
+    progress = progress_of(parameters, None)
+    result = choice.minimize(problem.objective, np.zeros(X.shape[1]), progress)
+    assert result.status is Status.CONVERGED
+    used = [line.solver for line in result.history]
+    assert used[0] == "bundle"
+    assert "interior_point" in used
+    assert ("trust_region" in used[used.index("interior_point") :]) == stalls

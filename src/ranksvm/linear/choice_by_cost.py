@@ -80,7 +80,8 @@ def choose_solver(
       rows begin with planes however weak it is, unless they are sparse and these hundreds cost no
       more than interior points.
 
-    Where an explicit Hessian is too large, products remain, in turn with planes for the hinge. On
+    Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
+    where either leads nowhere, blocks of pairs of long queries, if rows are sparse. On
     short queries of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`)
     go before all of these, but planes for the hinge and products that promise to be quicker, where
     a hundred of them (for a gap of 1e-3) cost no more than Newton steps, nor than thousands of
@@ -101,6 +102,8 @@ def choose_solver(
     if n_sampled > 0 and explicit.name == "newton" and not choice.ends_at_once:
         before = 0.0 if kinks else _before_sample(costs, n_sampled)
         return replace(choice, n_planes=0.0, samples=True, before_sample=before)
+    if choice.name == "trust_region" and kinks and descent == np.inf:
+        choice = replace(choice, blocks_last=_have_blocks(X, preferences, costs, parameters))
     before_descent = descent / costs.product if n_passes > 0 else 0.0
     return replace(choice, n_passes=n_passes, before_descent=before_descent)
 
@@ -211,6 +214,17 @@ def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
     most = max(costs.squares, OF_PAIR * costs.n_pairs, OF_FEATURE * costs.d)
     on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
     return on_host and is_sparse and most <= MOST_PRODUCTS
+
+
+def _have_blocks(
+    X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
+) -> bool:
+    """Say whether pairs of long queries of sparse rows are few enough for blocks."""
+    from .composed_solvers import suits_blocks  # which few problems need
+
+    if not (isinstance(X, DesignMatrix) and suits_blocks(X, preferences, costs)):
+        return False
+    return have_little_in_common(X, resolve_threads(parameters.n_threads))
 
 
 def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> float:

@@ -30,6 +30,7 @@ __all__ = [
     "INTERIOR_STEPS",
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
+    "blocks_last",
     "interior_last",
     "is_for_planes",
     "pair_by_pair",
@@ -115,9 +116,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
     if isinstance(loss, SmoothedHinge) and suits_blocks(objective.X, loss.pairs.preferences):
         if have_little_in_common(objective.X, objective.n_threads):
-            from .interior_blocks import interior_blocks  # only for long documents
-
-            result = interior_blocks(objective, w0, progress)
+            result = _in_blocks(objective, w0, progress)
             if result.status is not Status.STALLED:
                 return result
             w0 = result.weights
@@ -131,6 +130,25 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     with progress.patient(_gets_nearer, Status.STALLED):
         result = steps_in_row_space(objective, w0, progress)
     return pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+
+
+def _in_blocks(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
+    from .interior_blocks import interior_blocks  # only for long documents
+
+    return interior_blocks(objective, w0, progress)
+
+
+def blocks_last(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+    """Minimise the hinge of many sparse rows by blocks of pairs, and what these leave by products.
+
+    Equations of many rows take more products with X than those of few do, so that other solvers go
+    first.
+    """
+    assert isinstance(objective, LinearObjective)
+    result = _in_blocks(objective, w0, progress)
+    if result.status is not Status.STALLED:
+        return result
+    return trust_region(objective, result.weights, progress)
 
 
 def _products_or_list(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:

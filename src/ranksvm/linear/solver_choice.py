@@ -66,6 +66,8 @@ class SolverChoice:
         Whether planes do not go first where regularisation is weak.
     ends_at_once : bool
         Whether planes are likely to end all at once, as where few rows decide.
+    blocks_last : bool
+        Whether interior points by blocks of pairs go on where planes and products lead nowhere.
     n_passes, before_descent : float
         How many passes descent by the slopes of pairs is worth, which goes before all but planes;
         and how many products may go before that, as long as they promise to be quicker.
@@ -91,6 +93,7 @@ class SolverChoice:
     if_weak: bool = False
     unless_weak: bool = False
     ends_at_once: bool = False
+    blocks_last: bool = False
     n_passes: float = 0.0
     before_descent: float = 0.0
     n_steps: float = np.inf
@@ -149,7 +152,16 @@ class SolverChoice:
             products=self.n_products if is_guess else None,
             if_fewer=np.inf if self.kinks else self.n_products,
             ends_at_once=self.ends_at_once,
+            last=self._blocks,
         )
+
+    @property
+    def _blocks(self) -> SmoothSolver | None:
+        if not self.blocks_last:
+            return None
+        from .composed_solvers import blocks_last  # which few problems need
+
+        return blocks_last
 
     def when_shared(self) -> SolverChoice:
         """Return the solvers for several problems nearby, which a Hessian serves one after another.

@@ -26,6 +26,7 @@ IN_ONE_STEP = 0.25  # of the other's work
 FALLEN = 0.05  # of the first value, to which products have led Newton steps on their way
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
+AGAIN_BEFORE_LAST = 3.0  # where there is a last solver
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -110,6 +111,7 @@ def planes_first(
     products: float | None = None,
     if_fewer: float = np.inf,
     ends_at_once: bool = False,
+    last: SmoothSolver | None = None,
 ) -> SolverResult:
     """Minimise by cutting planes as long as they promise to be quicker than another solver.
 
@@ -148,6 +150,8 @@ def planes_first(
         (`products_if_strong`), where w0 is zero.
     ends_at_once : bool, default=False
         As for `Patience`, of planes.
+    last : callable, optional
+        What takes over in place of the fallback where either has led nowhere.
 
     Returns
     -------
@@ -169,19 +173,20 @@ def planes_first(
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
-        zero, last = (progress.history[k].value for k in (0, -1))
-        weak = RATHER_WEAK if last < LITTLE_LEFT * zero else WEAK
+        zero, there = (progress.history[k].value for k in (0, -1))
+        weak = RATHER_WEAK if there < LITTLE_LEFT * zero else WEAK
         is_weak = unless_weak and strength(progress, w0) < weak
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
         with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
             result = planes_last(fallback, objective, start, progress, planes=planes)
         if result.status is not Status.GIVEN_UP:
             return result
-        with progress.patient(Patience(AGAIN * work)):
+        again = AGAIN if last is None else AGAIN_BEFORE_LAST
+        with progress.patient(Patience(again * work)):
             result = bundle(objective, result.weights, progress, planes=planes)
         if result.status not in (Status.GIVEN_UP, Status.STALLED):
             return result
-        start = better_start(result, w0, FAR_OF_PLANES)
+        start, fallback = better_start(result, w0, FAR_OF_PLANES), last or fallback
     return planes_last(fallback, objective, start, progress, planes=planes)
 
 
