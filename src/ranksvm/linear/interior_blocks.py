@@ -75,7 +75,7 @@ def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) 
     with np.errstate(all="ignore"), in_order(objective.n_threads) as ordered:
         problem = _Problem(hinge, ordered)
         if status is None:
-            if w0.any():  # than which interior points may be worse for long
+            if w0.any():  # interior points may be worse for long
                 progress.begin("interior_point", objective, keeps=True)
             status = progress.record(problem.current, 0.0)
         way = []

@@ -90,7 +90,7 @@ def interior_point(
     if status is not None:
         return progress.result(status)
     point = problem.start()
-    if w0.any():  # than which interior points may be worse for long
+    if w0.any():  # interior points may be worse for long
         progress.begin("interior_point", objective, keeps=True)
     status = progress.record(point.current, 0.0)
     n_steps = 0
