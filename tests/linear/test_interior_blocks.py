@@ -255,8 +255,9 @@ def test_they_go_on_where_planes_and_products_lead_nowhere(monkeypatch, stalls):
     problem = make_problem(DesignMatrix.from_array(sparse.csr_matrix(X)), preferences, parameters)
     if stalls:
         monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
-    choice = SolverChoice("trust_region", kinks=True, n_planes=2.0, n_products=1.0)
-    choice = replace(choice, blocks_last=True)
+    choice = SolverChoice(
+        "trust_region", kinks=True, n_planes=2.0, n_products=1.0, blocks_last=True
+    )
     progress = progress_of(parameters, None)
     result = choice.minimize(problem.objective, np.zeros(X.shape[1]), progress)
     assert result.status is Status.CONVERGED
