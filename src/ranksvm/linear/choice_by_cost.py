@@ -81,10 +81,12 @@ def choose_solver(
       more than interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
-    where either leads nowhere, blocks of pairs of long queries, if rows are sparse. On short queries
-    of sparse rows, passes over the pairs in the dual (`ranksvm.linear.dual_descent`) go before all
-    of these, but planes for the hinge and products that promise to be quicker, where a hundred of
-    them (for a gap of 1e-3) cost no more than Newton steps, nor than thousands of products.
+    where either leads nowhere, blocks of pairs of long queries, if rows are sparse.
+
+    On short queries of sparse rows, passes over the pairs in the dual
+    (`ranksvm.linear.dual_descent`) go before all of these, but planes for the hinge and products
+    that promise to be quicker, where a hundred of them (for a gap of 1e-3) cost no more than Newton
+    steps, nor than thousands of products.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or Costs.of(X, preferences)
