@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
   coverage wheel check-files \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
-  bench-survival bench-docs bench-revisions bench-shapes bench-gpu
+  bench-survival bench-docs bench-revisions bench-shapes bench-gpu \
+  bench-gpu-choice
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -178,6 +179,9 @@ test-bench: $(READY_TEST) $(VENV)/.ready-bench
 # On a GPU, by PyTorch or CuPy, whichever is installed; a sentence where there is none.
 bench-gpu: $(READY)
 	@$(BIN)/python -m benchmarks.gpu $(ARGS)
+
+bench-gpu-choice: $(READY)
+	@$(BIN)/python -m benchmarks.gpu_choice $(ARGS)
 
 # The revision BASE against the last commit: hot paths by themselves, and fits of whole shapes of data.
 bench-revisions: SCRIPT := revisions

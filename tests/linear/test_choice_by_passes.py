@@ -1,4 +1,4 @@
-"""Passes over large X are charged for as if they came from disk, wherever X is."""
+"""Large X is charged for as if it came from disk, and work on a GPU for what starts it."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from ranksvm.arrays.costs import GpuCosts
 from ranksvm.linear import costs, matrix
-from ranksvm.linear.choice_by_cost import choose_solver
+from ranksvm.linear.choice_by_cost import choose_solver, costs_of
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
@@ -25,6 +26,7 @@ class Rows:
     shape: tuple[int, int]
     share: float = 1.0
     has_walk: bool = True
+    costs: type | None = None
 
     @property
     def is_large(self):
@@ -298,3 +300,37 @@ def test_products_have_more_time_where_nearly_all_pairs_can_be_ranked(
     planes_first(trust_region, 40.0, objective, start, progress, unless_weak=True, products=10.0)
     in_turn = automatic.IN_TURN_IF_WEAK if is_patient else automatic.IN_TURN
     assert 10.0 * in_turn in works
+
+
+def on_both(shape, loss, **which):
+    """Return what is chosen on the host, and on a GPU."""
+    return [choice(Rows(shape, costs=kind), loss, **which) for kind in (None, GpuCosts)]
+
+
+def test_on_a_gpu_small_data_begin_with_newton_steps():
+    host, gpu = on_both((ROWS, 300), "squared_hinge", rows_of_a_query=1000)
+    assert (gpu.name, host.products_first, gpu.products_first) == ("newton", True, False)
+    host, gpu = on_both((ROWS, 300), "hinge")
+    assert gpu.name == "newton"
+    assert host.n_planes > 50
+    assert gpu.n_planes == 0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_on_a_gpu_a_wide_hessian_is_dear_as_well(loss):
+    gpu = on_both((ROWS, 6000), loss)[1]
+    assert gpu.products_first
+    assert (gpu.n_planes > 50) == (loss == "hinge")
+
+
+def test_on_a_gpu_levels_are_gone_through_one_after_the_other():
+    rng = np.random.default_rng(0)
+    few, many = (
+        costs_of(Rows((ROWS, 40), costs=GpuCosts), Preferences.from_labels(labels))
+        for labels in (rng.integers(0, 5, ROWS), rng.standard_normal(ROWS))
+    )
+    assert few.n_levels == 5
+    assert 2 * few.evaluation < many.evaluation
+    preferences = Preferences.from_labels(rng.standard_normal(ROWS))
+    sparse = costs_of(Rows((ROWS, 40), 0.1, costs=GpuCosts), preferences)
+    assert sparse.hessian(kinks=True) < 2 * many.hessian(kinks=True)

@@ -31,6 +31,11 @@ class ArrayDevice:
     xp: Any
     device: Any
 
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        return "cuda" in str(self.device).lower()
+
     @classmethod
     def of(cls, *arrays: Any) -> ArrayDevice:
         """Return the library and the device of these arrays.

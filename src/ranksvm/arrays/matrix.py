@@ -13,6 +13,7 @@ from ..pairs.given import AnyPreferences, GivenPreferences
 from ..pairs.rounding import relative_rounding
 from ..pairs.top import TopPreferences
 from ..pairs.top_list import listed
+from .costs import GpuCosts
 from .given import GivenArrayPairs
 from .hessian import weight_space_hessian
 from .pairs import ArrayPairs
@@ -53,6 +54,8 @@ class ArrayMatrix:
         Whether rows stay on the host, from where they are copied for each pass.
     has_walk : bool
         Always false: there are sweeps of blocks of columns.
+    costs : type of Costs or None
+        What work costs on a GPU.
     columns : Columns
     n_passes : int
         How often all of X has been read so far, by this view.
@@ -71,6 +74,7 @@ class ArrayMatrix:
         self.device: ArrayDevice = rows.device
         self.shape, self.n_stored = rows.shape, rows.n_stored
         self.is_large = rows.streamed
+        self.costs = GpuCosts if rows.device.is_gpu else None
         self.columns = Columns(self.shape[1]) if columns is None else columns
         self.n_passes = 0
         self._squares: Vector | None = None

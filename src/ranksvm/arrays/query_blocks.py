@@ -28,7 +28,12 @@ def suits_blocks(layout: PairLayout, n_features: int) -> bool:
     """Tell whether blocks take less than sums over windows, level by level, for all features."""
     sizes = layout.sizes.astype(np.float64)
     n_sums = float(layout.n_samples) * n_features * len(layout.splits)
-    return layout.longest**2 <= BLOCK_NUMBERS and float(sizes @ sizes) <= PAIRS_PER_SUM * n_sums
+    return are_for_blocks(layout.longest, float(sizes @ sizes), n_sums)
+
+
+def are_for_blocks(longest: float, squares: float, n_sums: float) -> bool:
+    """Tell the same of the rows of the longest query, the squares of all, and the sums."""
+    return longest**2 <= BLOCK_NUMBERS and squares <= PAIRS_PER_SUM * n_sums
 
 
 def query_blocks(layout: PairLayout, n_features: int) -> Iterator[QueryBlock]:

@@ -42,11 +42,12 @@ class ClusterMatrix:
     columns : Columns
     is_large : bool
         Always true: a pass is a round.
-    has_walk : bool
+    has_walk, costs
         As on the hosts.
     """
 
     is_large = has_walk = True
+    costs = None
 
     def __init__(self, rounds: Rounds, totals: Total, n_features: int, n_stored: int) -> None:
         self.rounds = rounds

@@ -26,7 +26,7 @@ LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 1.5, 4, 2.5
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
-FEW_IN_ROWS, FEW_PLANES = 160, 50
+FEW_IN_ROWS = 160
 CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
@@ -38,6 +38,12 @@ MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and w
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
 PLANES_OF_A_FEATURE, DOUBLED = 3.0, 2.0  # likewise where few rows decide; times their worth at most
+
+
+def costs_of(X: Matrix, preferences: AnyPreferences) -> Costs:
+    """Return what work on these data costs where X is."""
+    kind: type[Costs] = X.costs or Costs
+    return kind.of(X, preferences)
 
 
 def choose_solver(
@@ -69,7 +75,7 @@ def choose_solver(
       (`ranksvm.linear.composed_solvers.interior_last`); neither these nor planes where Newton
       steps, which end exactly, cost next to nothing,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
-      came from disk, and they cost no more than 50 planes,
+      came from disk, and they cost no more than 50 planes; or on a GPU, if no more than four each,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
       (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
@@ -89,7 +95,7 @@ def choose_solver(
     steps, nor than thousands of products.
     """
     kinks = parameters.loss == "hinge"
-    costs = costs or Costs.of(X, preferences)
+    costs = costs or costs_of(X, preferences)
     if not parameters.conditions.are_none:
         return _conditional(X, costs, parameters, n_sampled > 0)
     if parameters.solver != "auto":
@@ -181,10 +187,11 @@ def _of_hinge(
     may_be_few = not is_dense and by_products <= cost
     by_points = explicit.name == "row_space" and is_dense and by_products > CHEAPER * cost
     few_decide = costs.few_rows_decide  # where products do no better than steps
+    others = cost, np.inf if few_decide else by_products, descent
     return SolverChoice(
         explicit.name,
         kinks=True,
-        n_planes=_planes_worth(costs, min(cost, np.inf if few_decide else by_products, descent)),
+        n_planes=_planes_worth(costs, min(others), _steps(costs, parameters)),
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         if_weak=is_little and not by_points,
@@ -239,10 +246,10 @@ def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> fl
     return costs.interior_points(n_steps) if costs.n_pairs <= MOST_PAIRS else float("inf")
 
 
-def _planes_worth(costs: Costs, cost: float) -> float:
+def _planes_worth(costs: Costs, cost: float, n_steps: float) -> float:
     """Return how many planes other work is worth, from which on they are given up: maybe none."""
     n_planes = cost / costs.plane
-    if costs.is_large and n_planes <= FEW_PLANES:
+    if n_planes <= costs.few_planes(n_steps):
         return 0.0
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         return max(n_planes, PLANES_OF_FEW_ROWS)

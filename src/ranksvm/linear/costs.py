@@ -57,6 +57,7 @@ QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 3e4  # whatever rows it has
 PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 150.0, 30.0, 0.03, 0.006, 50
 DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
+FEW_PLANES = 50.0
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
@@ -164,7 +165,7 @@ class Costs:
             cubes=float((sizes**3).sum()),
             n_queries=int((sizes > 1).sum()),
             n_longest=float(sizes.max(initial=1.0)),
-            n_levels=_levels_of_longest(preferences, sizes) if n_walked else 1.0,
+            n_levels=levels_of_longest(preferences, sizes) if n_walked else 1.0,
             n_shared=0 if shared is None else len(shared),
         )
 
@@ -211,6 +212,10 @@ class Costs:
     def plane(self) -> float:
         """A cutting plane."""
         return self.evaluation + PLANE * TYPICAL_PLANES * self.d
+
+    def few_planes(self, n_steps: float) -> float:
+        """How many planes are not worth a try in the place of so many Newton steps."""
+        return FEW_PLANES if self.is_large else 0.0
 
     def newton(self, n_steps: float, kinks: bool) -> float:
         """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
@@ -357,7 +362,7 @@ class Costs:
         return GRAM_SPARSE * self.n * self.n_stored
 
 
-def _levels_of_longest(preferences: Preferences, sizes: NDArray[np.float64]) -> float:
+def levels_of_longest(preferences: Preferences, sizes: NDArray[np.float64]) -> float:
     """Return about how many different labels the longest query has, as some of its rows tell."""
     groups, longest = preferences.groups, int(np.argmax(sizes))
     first, n = int(groups.indptr[longest]), int(sizes[longest])

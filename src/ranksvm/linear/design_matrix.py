@@ -52,11 +52,11 @@ class DesignMatrix:
         How often all of X has been read so far, by this view.
     is_mapped, is_large : bool
         Whether X is mapped from disk, where a pass may take long; whether it is so large as to be.
-    has_walk : bool
-        Always true: see `ranksvm.linear.long_query`.
+    has_walk, costs
+        Always true, see `ranksvm.linear.long_query`; and None.
     """
 
-    has_walk = True
+    has_walk, costs = True, None
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,10 @@ class Matrix(Protocol):
     @property
     def has_walk(self) -> bool:
         """Whether a Hessian walks through long queries; else it takes a sweep for each column."""
+
+    @property
+    def costs(self) -> type[Any] | None:
+        """What work costs where X is, a kind of `ranksvm.linear.costs.Costs`; None on hosts."""
 
     @property
     def n_passes(self) -> int:

@@ -15,9 +15,8 @@ from ..pairs.sweeps import Pairs
 from ..records import record
 from ..solvers import Callback, CuttingPlanes, Progress, SolverResult, Status
 from ..threads import one_blas_thread, resolve_threads
-from .choice_by_cost import choose_solver
+from .choice_by_cost import choose_solver, costs_of
 from .conditions import NO_CONDITIONS, Conditions
-from .costs import Costs
 from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
@@ -176,7 +175,7 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     loss = (Hinge if parameters.loss == "hinge" else SquaredHinge)(pairs, preferences.common_margin)
     X = X.centered()
     is_free = parameters.solver == "auto"
-    costs = Costs.of(X, preferences)
+    costs = costs_of(X, preferences)
     sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
     n_sampled = 0 if sample is None else sample.X.shape[0]
     choice = choose_solver(X, preferences, parameters, n_sampled, costs)
