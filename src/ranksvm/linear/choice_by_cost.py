@@ -37,7 +37,7 @@ PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
-PLANES_OF_A_FEATURE, DOUBLED = 3.0, 2.0  # likewise where few rows decide; times their worth at most
+PLANES_OF_A_FEATURE, MORE = 6.0, 4.0  # likewise where few rows decide; times their worth at most
 
 
 def costs_of(X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -254,7 +254,7 @@ def _planes_worth(costs: Costs, cost: float, n_steps: float) -> float:
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         return max(n_planes, PLANES_OF_FEW_ROWS)
     if costs.few_rows_decide:
-        return float(np.clip(PLANES_OF_A_FEATURE * costs.d, n_planes, DOUBLED * n_planes))
+        return float(np.clip(PLANES_OF_A_FEATURE * costs.d, n_planes, MORE * n_planes))
     return n_planes
 
 

@@ -63,7 +63,7 @@ STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 ONES_OWN = 1700.0  # pairs of a row that all others of its query are compared with, which tell more
-FEW_DECIDE = 2.0  # times as many steps
+FEW_DECIDE = 1.6  # times as many steps
 CROWDED, MOST_CROWDED = 1e-3, 2.0  # pairs for each feature, that make more interior-point steps
 SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 

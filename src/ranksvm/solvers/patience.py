@@ -17,6 +17,7 @@ SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything
 PACE, PACE_WITH_KINKS = 0.75, 0.5
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
+AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
 RISE = 4.0  # of what is left, by which a smoothing that was widened shows
 
 
@@ -49,7 +50,8 @@ class Patience:
     comes, while a rate that lasted would promise it half as far away for as long as they go on. But
     near the minimum of a smooth function, steps get the quicker; and where few rows of a query are
     better than all others, the value of planes falls by about the same part with each, until all at
-    once it has come down to their bound, which settles long before.
+    once it has come down to their bound, which settles long before; and the end comes at once with
+    a gap of a thousandth, whatever is asked for.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
     and where it promises too much, at most that and 1.75 times as much again.
@@ -98,6 +100,8 @@ class Patience:
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
         if self.ends_at_once:
+            if lines[-1].dual_gap > AT_ONCE:
+                wanted = max(wanted, AT_ONCE * abs(lines[-1].value))
             to_fall = _to_fall(lines[before], lines[-1])
             if done + to_fall <= AT_MOST * self.work:
                 return True
