@@ -252,3 +252,11 @@ def test_planes_that_end_at_once_go_on_while_their_value_falls(value, falls_by, 
     assert not Patience(WORK)(progress)
     lines[-1] = replace(lines[-1], dual_gap=1.0)  # no bound
     assert not Patience(WORK, ends_at_once=True)(progress)
+
+
+@pytest.mark.parametrize(("gap", "goes_on"), [(0.02, True), (5e-4, False)])
+def test_planes_that_end_at_once_do_so_whatever_gap_is_asked_for(gap, goes_on):
+    progress = make_progress(60, gap, 1.2)
+    assert progress.tol == 1e-6
+    assert Patience(WORK, ends_at_once=True)(progress) == goes_on
+    assert not Patience(WORK)(progress)
