@@ -236,10 +236,10 @@ def test_many_pairs_of_a_feature_make_more_interior_point_steps():
 
 
 def test_where_few_rows_are_better_planes_go_first_and_no_sample():
-    def choice(n_better):
-        labels = np.arange(ROWS) < n_better
+    def choice(n_better, n=ROWS):
+        labels = np.arange(n) < n_better
         return choose_solver(
-            Rows((ROWS, 100)),
+            Rows((n, 100)),
             Preferences.from_labels(labels),
             Parameters(loss="hinge"),
             n_sampled=5000,
@@ -248,10 +248,11 @@ def test_where_few_rows_are_better_planes_go_first_and_no_sample():
     many = choice(ROWS // 2)
     assert many.samples
     assert many.n_planes == 0
-    for few in (choice(5), choice(20)):
+    for few in (choice(5), choice(20, n=2 * ROWS)):
         assert not few.samples
         assert not few.unless_weak
         assert few.n_planes > 100
+    assert choice(20).samples
 
 
 def sparse_hessian(d, rows_of_a_query=ROWS, kinks=False):

@@ -37,7 +37,8 @@ PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 1e6
-PLANES_OF_A_FEATURE, MORE = 6.0, 4.0  # likewise where few rows decide; times their worth at most
+# Likewise where few rows decide; times their worth at most, unless these are so many.
+PLANES_OF_A_FEATURE, MORE, MANY_PLANES = 6.0, 4.0, 400.0
 
 
 def costs_of(X: Matrix, preferences: AnyPreferences) -> Costs:
@@ -254,7 +255,8 @@ def _planes_worth(costs: Costs, cost: float, n_steps: float) -> float:
     if costs.n < FEW_ROWS and costs.plane < LITTLE:
         return max(n_planes, PLANES_OF_FEW_ROWS)
     if costs.few_rows_decide:
-        return float(np.clip(PLANES_OF_A_FEATURE * costs.d, n_planes, MORE * n_planes))
+        most = min(PLANES_OF_A_FEATURE * costs.d, MORE * n_planes, MANY_PLANES)
+        return max(n_planes, most)
     return n_planes
 
 

@@ -63,7 +63,8 @@ STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 ONES_OWN = 1700.0  # pairs of a row that all others of its query are compared with, which tell more
-FEW_DECIDE = 1.6  # times as many steps
+# Times as many steps; and where next to no pairs tell anything, a part of them all.
+FEW_DECIDE, VERY_FEW_DECIDE, VERY_FEW = 2.0, 1.6, 0.1
 CROWDED, MOST_CROWDED = 1e-3, 2.0  # pairs for each feature, that make more interior-point steps
 SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 
@@ -277,7 +278,9 @@ class Costs:
 
         A sample of rows then tells next to nothing.
         """
-        return self._n_telling < self.n_pairs and self.scarcity(kinks=True) > FEW_DECIDE
+        are_very_few = self._n_telling <= VERY_FEW * self.n_pairs
+        least = VERY_FEW_DECIDE if are_very_few else FEW_DECIDE
+        return self._n_telling < self.n_pairs and self.scarcity(kinks=True) > least
 
     @property
     def _n_telling(self) -> float:
