@@ -55,10 +55,13 @@ def main() -> None:
         return
     signal.signal(signal.SIGALRM, _stop)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    cases = list(all_cases(args))
     print(machine_line())
+    rows = []
+    for case in all_cases(args):
+        rows.append(_row(case))
+        print(*rows[-1], flush=True)  # what there is, if it is stopped
     columns = ("data", "loss", "C", "tol", "seconds", "how", *RIVALS, "ratio", "verdict")
-    print_table(f'"auto" against solvers by name, {args.device}', columns, map(_row, cases))
+    print_table(f'"auto" against solvers by name, {args.device}', columns, rows)
 
 
 def all_cases(args: argparse.Namespace) -> Iterator[Case]:
