@@ -17,8 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-oldest test-bench explore lint format docs fuzz sanitize clang clean \
   coverage wheel check-files \
   bench bench-fig1 bench-convergence bench-dual bench-pswx bench-path bench-auto bench-quality \
-  bench-survival bench-docs bench-revisions bench-shapes bench-gpu \
-  bench-gpu-choice
+  bench-survival bench-docs bench-revisions bench-shapes bench-gpu bench-gpu-choice
 .DELETE_ON_ERROR:
 
 demo: $(READY)

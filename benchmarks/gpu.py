@@ -92,7 +92,7 @@ def describe(device: ArrayDevice) -> str:
     """Name the device and the library."""
     name = device.xp.__name__.rpartition(".")[2]
     library = f"{name} {import_module(name).__version__}"
-    if "cuda" not in str(device.device).lower():
+    if not device.is_gpu:
         return f"CPU, {library}"
     if name == "torch":
         return f"{device.xp.cuda.get_device_name(device.device)}, {library}"
@@ -195,7 +195,7 @@ def ending(model: RankSVM) -> tuple[str, int, float]:
 
 def memory_of(device: ArrayDevice, call: Callable[[], Any]) -> float:
     """Return the GiB that the library takes for a call at most; 0 on the CPU."""
-    if "cuda" not in str(device.device).lower():
+    if not device.is_gpu:
         return 0.0
     if "torch" in device.xp.__name__:
         cuda = device.xp.cuda
@@ -288,11 +288,10 @@ def report_profile(name: str, device: ArrayDevice, data: Rows) -> None:
 
     X, y, qid = data
     there = device.asarray(X)
-    on_gpu = "cuda" in str(device.device)
-    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * on_gpu
+    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * device.is_gpu
     with profile(activities=activities) as record:
         RankSVM(tol=TOL, normalize=None).fit(there, y, qid)
-    order = "self_device_time_total" if on_gpu else "self_cpu_time_total"
+    order = "self_device_time_total" if device.is_gpu else "self_cpu_time_total"
     print(f"\n## profile of training, {len(y):,} x {X.shape[1]}\n")
     print(record.key_averages().table(sort_by=order, row_limit=15, max_name_column_width=40))
 

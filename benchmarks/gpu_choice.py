@@ -3,10 +3,11 @@ Whether ``solver="auto"`` is right on a GPU: against every solver by name.
 
     RANKSVM_DATA=FOLDER python -m benchmarks.gpu_choice [--device cuda] [--only NAME ...]
 
-Seconds are those of the second fit of two, so that nothing is compiled in them, with X in double
-precision on the device, unless it is sparse. A rival is stopped at three times what "auto" took. A
-case is fine where `benchmarks.auto` says so. ``--device torch:cpu --only wine-2q`` tries the script
-itself where there is no GPU. It is what the weights of `ranksvm.arrays.costs` come from.
+Seconds of "auto" are those of the second fit of two; rivals fit once, and are stopped at three
+times that. X is in double precision on the device, real sets dense; sparse X is copied there in
+each fit. A case is fine where `benchmarks.auto` says so. It is what the weights of
+`ranksvm.arrays.costs` come from. ``--device torch:cpu --only wine-2q`` tries the script itself
+where there is no GPU.
 """
 
 from __future__ import annotations

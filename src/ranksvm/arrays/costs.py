@@ -42,9 +42,9 @@ class GpuCosts(Costs):
     """
 
     @classmethod
-    def of(cls, X: Matrix, preferences: AnyPreferences) -> GpuCosts:
+    def of(cls, X: Matrix, preferences: AnyPreferences) -> Costs:
         """Count rows, values, pairs and levels."""
-        costs: GpuCosts = super().of(X, preferences)  # type: ignore[assignment]
+        costs = super().of(X, preferences)
         if not isinstance(preferences, Preferences):
             return costs
         sizes = np.diff(preferences.groups.indptr).astype(np.float64)

@@ -57,7 +57,7 @@ QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 3e4  # whatever rows it has
 PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 150.0, 30.0, 0.03, 0.006, 50
 DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
 PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
-FEW_PLANES = 50.0
+FEW_PLANES = 50.0  # that are not worth a try where passes are dear
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
 STEP, PRODUCT = 2e5, 5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
