@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "array.hpp"
@@ -296,67 +294,6 @@ std::int64_t rows_in_a_sum(const Matrix& X) {
   return (X.n_rows + n_blocks_of(X) - 1) / n_blocks_of(X);
 }
 
-template <class Value, class Index>
-bool has_its_columns(const CsrMatrix<Value, Index>& X) {
-  using Unsigned = std::make_unsigned_t<Index>;
-  constexpr std::int64_t kMost = std::numeric_limits<Index>::max();
-  const auto last = static_cast<Unsigned>(std::min(X.n_columns - 1, kMost));
-  // A number below zero has the highest bit, and so has what is less than a number above.
-  Unsigned bits = 0;
-  const auto* const end = X.column + X.row_start[X.n_rows];
-  for (const auto* k = X.column + X.row_start[0]; k < end; ++k) {
-    const auto column = static_cast<Unsigned>(*k);
-    bits |= column | (last - column);
-  }
-  return bits <= static_cast<Unsigned>(kMost);
-}
-
-template <class Value>
-std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,
-                                         const std::vector<std::int64_t>&) {
-  std::vector<std::int64_t> columns(X.n_rows > 0 ? X.n_columns : 0);
-  std::iota(columns.begin(), columns.end(), 0);
-  return columns;
-}
-
-template <class Value, class Index>
-std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
-                                         const std::vector<std::int64_t>& rows) {
-  const auto n = rows.empty() ? X.n_rows : std::ssize(rows);
-  if (n == 0) return {};
-  // How many rows have stored a column, one after the other; none, once a row stores it twice.
-  std::vector<std::int64_t> n_rows(X.n_columns, 0);
-  std::int64_t n_left = 1;
-  for (std::int64_t r = 0; r < n && n_left > 0; ++r) {
-    const auto row = rows.empty() ? r : rows[r];
-    n_left = 0;
-    for (auto k = X.row_start[row]; k < X.row_start[row + 1]; ++k) {
-      auto& count = n_rows[X.column[k]];
-      n_left += count == r ? 1 : count == r + 1 ? -1 : 0;
-      count = count == r ? r + 1 : count == r + 1 ? -1 : count;
-    }
-  }
-  std::vector<std::int64_t> columns;
-  for (std::int64_t k = 0; k < X.n_columns && n_left > 0; ++k)
-    if (n_rows[k] == n) columns.push_back(k);
-  return columns;
-}
-
-template <class Value, class Index>
-void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n_threads) {
-  const auto first = X.row_start[0], n = n_stored(X), d = X.n_columns;
-  n_threads = useful_threads(n, kLeastPerThread, n_threads);
-  std::vector<std::int64_t> parts(n_threads * d);
-  parallel_for(n_threads, n_threads, [&](std::int64_t t) {
-    auto* part = parts.data() + t * d;
-    const auto* const last = X.column + first + (t + 1) * n / n_threads;
-    for (const auto* k = X.column + first + t * n / n_threads; k < last; ++k) ++part[*k];
-  });
-  std::fill(counts, counts + d, 0);
-  for (std::int64_t t = 0; t < n_threads; ++t)
-    for (std::int64_t k = 0; k < d; ++k) counts[k] += parts[t * d + k];
-}
-
 template <class Matrix, class Real>
 void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, std::int64_t n,
                  std::int64_t first_column, std::int64_t last_column, const double* shift,
@@ -375,23 +312,16 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
                                     int);                                                          \
   template void multiply_transposed_with_squares(const __VA_ARGS__&, const double*, const double*, \
                                                  const double*, double*, int);                     \
-  template std::vector<std::int64_t> common_columns(const __VA_ARGS__&,                            \
-                                                    const std::vector<std::int64_t>&);             \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
                             std::int64_t, std::int64_t, const double*, const double*, float*);     \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t,   \
                             std::int64_t, std::int64_t, const double*, const double*, double*)
-#define RANKSVM_INSTANTIATE_CSR(...)                 \
-  RANKSVM_INSTANTIATE(__VA_ARGS__);                  \
-  template bool has_its_columns(const __VA_ARGS__&); \
-  template void count_columns(const __VA_ARGS__&, std::int64_t*, int)
 RANKSVM_INSTANTIATE(DenseMatrix<float>);
 RANKSVM_INSTANTIATE(DenseMatrix<double>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int32_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int32_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int64_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int64_t>);
-#undef RANKSVM_INSTANTIATE_CSR
+RANKSVM_INSTANTIATE(CsrMatrix<float, std::int32_t>);
+RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
+RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
+RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
 #undef RANKSVM_INSTANTIATE
 template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
                        double*, int);

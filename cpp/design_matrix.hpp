@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 namespace ranksvm {
 
@@ -64,22 +63,6 @@ void multiply_transposed(const Matrix& X, const double* offset, const double* u,
 template <class Matrix>
 void multiply_transposed_with_squares(const Matrix& X, const double* offset, const double* u,
                                       const double* v, double* result, int n_threads);
-
-// Whether every stored value belongs to a column that there is.
-template <class Value, class Index>
-bool has_its_columns(const CsrMatrix<Value, Index>& X);
-
-// The columns that each of these rows (none: every row) stores just once, in ascending order.
-template <class Value>
-std::vector<std::int64_t> common_columns(const DenseMatrix<Value>& X,
-                                         const std::vector<std::int64_t>& rows);
-template <class Value, class Index>
-std::vector<std::int64_t> common_columns(const CsrMatrix<Value, Index>& X,
-                                         const std::vector<std::int64_t>& rows);
-
-// counts (n_columns): how many values each column stores.
-template <class Value, class Index>
-void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n_threads);
 
 // result (n x width, row-major), width = last_column - first_column: of the rows `rows[0..n)` of X
 // (null: first..first+n) these columns, (x - shift) * scale.  shift and scale have n_columns

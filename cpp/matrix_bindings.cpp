@@ -16,6 +16,7 @@
 #include "rounded_rows.hpp"
 #include "several_vectors.hpp"
 #include "sparse_hessian.hpp"
+#include "stored_columns.hpp"
 
 using namespace nanobind::literals;
 

@@ -13,6 +13,7 @@
 #include "laplacian_product.hpp"
 #include "rounded_rows.hpp"
 #include "sparse_gram.hpp"
+#include "stored_columns.hpp"
 #include "symmetric_tile.hpp"
 
 namespace ranksvm::tests {
