@@ -114,6 +114,14 @@ def make_graded(n: int, d: int, rows_of_query: int) -> Data:
     return Data(X, y, np.arange(n) // rows_of_query)
 
 
+def make_on_the_margin(rows: int) -> Data:
+    """Rows of three groups, one of which is better: at the optimum, all pairs reach the margin."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, rows)
+    X = np.hstack((np.eye(3)[group], rng.standard_normal((rows, 3))))
+    return Data(X, (group == 0).astype(np.float64), None)
+
+
 GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
     "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
@@ -137,6 +145,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),
     "few-positives-50000x100": partial(make_rare_positives, 50_000, 100, 5),
     "few-positives-60000x50": partial(make_rare_positives, 60_000, 50, 10),
+    "on-the-margin-30000x6": partial(make_on_the_margin, 30_000),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }

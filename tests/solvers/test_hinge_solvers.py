@@ -12,7 +12,7 @@ import cases
 import reference
 from cases import OF_MANY_ROWS, make_problem
 from places import core_only
-from ranksvm import ConvergenceWarning
+from ranksvm import ConvergenceWarning, RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
@@ -308,6 +308,20 @@ def test_planes_reach_the_optimum_of_the_squared_hinge(solver, normalize, place)
     assert model.status_ == "converged"
     assert value * (1 - 1e-12) <= model.objective_ <= value * (1 + 1e-6)
     assert model.objective_ * (1 - model.dual_gap_) <= value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "trust_region"])
+@pytest.mark.parametrize("C", [1e3, 1e4, 1e5])
+def test_millions_of_pairs_that_all_reach_the_margin(C, solver):
+    """At the optimum all pairs lie on the kink; just before, all are short of it by rounding."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 10_000)
+    X = np.hstack((np.eye(3)[group], rng.normal(size=(len(group), 3))))
+    model = RankSVM(loss="hinge", C=C, solver=solver, n_threads=1).fit(X, group == 0)
+    assert model.status_ == "converged"
+    # The margin of the first group to both others, by their indicators alone.
+    assert model.objective_ == pytest.approx(1 / 3, rel=2e-3)
+    assert model.n_iter_ <= 100
 
 
 @pytest.mark.parametrize("C", [1.0, 1e3])

@@ -181,6 +181,27 @@ def test_narrowing_is_foreseen_where_that_leads_down():
     assert continuation.foreseen(before, replace(narrowed, gradient=np.array([-1.0, 5.0]))) is None
 
 
+@dataclass(frozen=True)
+class Rounded(Width):
+    """All pairs lie deep inside: less is smoothed by a narrower width only from its minimum on."""
+
+    rounding_of_ten: float = 1e-3
+
+    def narrowed(self, ratio):
+        rounded = 1 + self.rounding_of_ten * 0.1 / ratio
+        return replace(self, smoothing=rounded * self.smoothing, width=ratio * self.width)
+
+
+def test_rounding_of_what_is_smoothed_holds_no_width_back():
+    at = Continuation().refine(Rounded(), 1e-6)
+    assert at.width == pytest.approx(0.1)
+
+
+def test_a_width_stays_where_rounding_is_all_that_is_smoothed():
+    at = Continuation().refine(Rounded(rounding_of_ten=10.0), 1e-6)
+    assert at.width == 1.0
+
+
 def test_nothing_is_foreseen_on_the_way_from_wide_to_narrow():
     continuation = Continuation()
     continuation.widened(Slope())

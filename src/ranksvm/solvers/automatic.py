@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
+from .line_search import search_kink
 from .patience import FEWEST, Patience
 from .protocols import Evaluation, Objective
 from .result import Progress, SolverResult, Status
@@ -209,8 +210,8 @@ def planes_last(
     """Minimise by Newton steps on a smoothed risk, and by planes what these leave.
 
     Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
-    above all where few pairs decide. A few planes at the kinks themselves then do the rest; without
-    kinks, there are none.
+    above all where few pairs decide. A few planes at the kinks themselves then do the rest, from
+    the best multiple of the weights; without kinks, there are none.
 
     Parameters
     ----------
@@ -235,4 +236,22 @@ def planes_last(
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
-    return bundle(objective, result.weights, progress, planes=planes)
+    start = _stretched(objective, result.weights, progress)
+    return bundle(objective, start, progress, planes=planes)
+
+
+def _stretched(objective: Objective, w0: Vector, progress: Progress) -> Vector:
+    """Return weights, or a larger multiple of less value.
+
+    Where all pairs can be ranked, those that matter lie on the margin at the optimum, and a little
+    short of it where they were smoothed: all by the same part, if so little that planes hardly tell
+    one pair from another.
+    """
+    here = objective.evaluate(w0)
+    line = here.along(w0)
+    gap = here.value - progress.lower_bound
+    if not (line.slope < 0 < gap < np.inf):
+        return w0
+    lowest, _, n_trials = search_kink(line, here.value, gap, gap / -line.slope)
+    progress.n_evaluations += n_trials
+    return w0 if lowest is None else lowest.evaluation.weights

@@ -105,7 +105,7 @@ TINY = float(np.finfo(np.float64).tiny)
 PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
 STEEP = 0.15  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
-SMOOTHED_PATIENCE, SMOOTHED_LITTLE = 30, 1e-4
+LONG_PATIENCE, SMOOTHED_LITTLE, IDLE = 30, 1e-4, 1e-6
 
 
 @dataclass(eq=False, repr=False)
@@ -116,8 +116,8 @@ class Progress:
     lower bound. A solver has converged when the gap is at most `tol` of the value, at most
     `epsilon`, or at most a `share` of both the value and what it has gained on `at_rest`. A
     callback that returns True (not merely something true) stops it. So do ten iterations (thirty
-    with smoothing) that better neither the value nor the gap, a gap at the limit of rounding, and
-    one that is too large for a number.
+    with smoothing) that better neither the value nor the gap, or thirty that hardly do, a gap at
+    the limit of rounding, and one that is too large for a number.
 
     However it ends, the last value is confirmed: computed afresh from the weights. If the gap that
     it leaves is too large after all, the solver has stalled; one that goes on from there has to
@@ -321,20 +321,20 @@ class Progress:
         return Status.STALLED if status is Status.CONVERGED else status
 
     def _stands_still(self, evaluation: Point) -> bool:
-        smoothed = evaluation.smoothing > 0
-        patience = SMOOTHED_PATIENCE if smoothed else PATIENCE
-        if len(self._trace) - self.first <= patience:
-            return False
+        if evaluation.smoothing > 0:
+            return self._gains_little(LONG_PATIENCE, 0.0, SMOOTHED_LITTLE)
+        return self._gains_little(PATIENCE, LITTLE) or self._gains_little(LONG_PATIENCE, 0.0, IDLE)
+
+    def _gains_little(self, patience: int, of_each: float, of_gap: float = 0.0) -> bool:
+        """Say whether value and bound gain such a part of themselves at most, or of the gap."""
         lines = self._trace[-patience - 1 :]
-        if any(line[2] != lines[-1][2] for line in lines):
+        is_new = len(self._trace) - self.first <= patience
+        if is_new or any(line[2] != lines[-1][2] for line in lines):
             return False
-        value_before, bound_before, _ = lines[0]
-        value_gain = value_before - self._trace[-1][0]
-        bound_gain = self.lower_bound - bound_before
-        of_value, of_bound = LITTLE * abs(value_before), LITTLE * abs(self.lower_bound)
-        if smoothed:
-            of_value = of_bound = SMOOTHED_LITTLE * (value_before - bound_before)
-        return value_gain <= of_value and bound_gain <= of_bound
+        value, bound, _ = lines[0]
+        least = of_gap * (value - bound)
+        gains = (value - lines[-1][0], value), (self.lower_bound - bound, self.lower_bound)
+        return all(gain <= max(of_each * abs(of), least) for gain, of in gains)
 
     @property
     def n_passes(self) -> int:

@@ -12,7 +12,7 @@ Vector = NDArray[np.float64]
 
 EASY, HARD = 3, 6  # steps at a width
 MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
-EMPTY = 0.03
+EMPTY, ROUNDED = 0.03, 1.5  # what narrowing leaves of what is smoothed: at least, and at most
 NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
@@ -194,7 +194,8 @@ class Continuation:
             ratio = min(3 * ratio, 0.5)
             narrowed = evaluation.narrowed(ratio)
         self.ratio = ratio
-        return narrowed if narrowed.smoothing < smoothing else evaluation
+        # At the same weights less is left, but for rounding, which counts more the narrower it is.
+        return narrowed if narrowed.smoothing < ROUNDED * smoothing else evaluation
 
     def ends(self, minimum: Evaluation, progress: Progress) -> bool:
         """Say whether the gap is small enough where minima lead, which the progress keeps then.

@@ -1,0 +1,58 @@
+"""When a solver has stalled: by what value and bound have gained over the last iterations."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ranksvm.solvers import Progress, Status
+from ranksvm.solvers.result import IDLE, LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE
+
+
+@dataclass(frozen=True)
+class Point:
+    """An evaluation that has as much left as its value, beside a bound of zero."""
+
+    value: float
+    lower_bound: float = 0.0
+    smoothing: float = 0.0
+    rounding: float = 0.0
+    distance: float = 1.0
+    width: float = 1.0
+    has_kinks: bool = True
+
+    def remembered(self):
+        return self
+
+    def confirmed(self, bound, enough):
+        return np.zeros(1), self.value
+
+
+def n_iterations(gain, most, **settings):
+    """Count iterations until a solver stalls whose value falls by the same part each time."""
+    progress = Progress(max_iter=most)
+    progress.begin("bundle", SimpleNamespace(n_passes=0))
+    value = 1.0
+    for k in range(most):
+        if progress.record(Point(value, **settings), 1.0) is Status.STALLED:
+            return k
+        value *= 1 - gain
+    return most
+
+
+def test_ten_iterations_that_gain_nothing_are_the_end():
+    assert n_iterations(0.0, 100) == PATIENCE
+    assert n_iterations(0.05 * LITTLE, 100) == PATIENCE
+
+
+@pytest.mark.parametrize(("share", "stalls"), [(0.9, True), (1.1, False)])
+def test_so_are_thirty_that_hardly_gain_anything_of_the_gap(share, stalls):
+    n = n_iterations(share * IDLE / LONG_PATIENCE, 100)
+    assert n == (LONG_PATIENCE if stalls else 100)
+
+
+@pytest.mark.parametrize(("share", "stalls"), [(0.9, True), (1.1, False)])
+def test_with_smoothing_they_have_to_gain_more(share, stalls):
+    n = n_iterations(share * SMOOTHED_LITTLE / LONG_PATIENCE, 100, smoothing=1.0)
+    assert n == (LONG_PATIENCE if stalls else 100)
