@@ -52,7 +52,12 @@ def main() -> None:
 
 def rows() -> Iterator[tuple[str, str, float, str]]:
     """Time each primitive, on data that show it."""
-    for kind, data in (("dense", web()), ("CSR", text())):
+    for kind, data in (
+        ("dense", web()),
+        ("dense, 46 features", dense(46, 60)),
+        ("dense, 10 features", distinct()),
+        ("CSR", text()),
+    ):
         yield from passes(kind, data)
     for kind, data in (
         ("queries of 10", short_queries()),
@@ -142,12 +147,17 @@ def two_levels() -> Data:
 
 
 def passes(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
-    """Time passes over X in both directions."""
+    """Time passes over X in both directions, and what NumPy or SciPy takes for one."""
     X = DesignMatrix.from_array(data.X)
     rng = np.random.default_rng(0)
     w, u = rng.standard_normal(X.shape[1]), rng.standard_normal(X.shape[0])
     X.t_dot(u)  # the first brings the squares of columns
-    for name, call in (("X w", lambda: X.dot(w)), ("X'u", lambda: X.t_dot(u))):
+    calls = {
+        "X w": lambda: X.dot(w),
+        "X w, elsewhere": lambda: data.X @ w,
+        "X'u": lambda: X.t_dot(u),
+    }
+    for name, call in calls.items():
         yield name, kind, nanoseconds(call) / X.n_stored, "stored value"
 
 

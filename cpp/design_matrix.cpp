@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kRowsPerTask = 1 << 10;
 constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values
 
-constexpr int kLanes = 8;
+constexpr int kSums = 16;
 
 // An element of column k, less its offset.
 struct Plain {
@@ -32,38 +32,43 @@ void with_offset(const double* offset, Call&& call) {
   offset ? call(Shifted{offset}) : call(Plain{});
 }
 
-RANKSVM_INLINE double total(double* sums) {
-  for (int step = kLanes; step > 0; step /= 2)
-    for (int l = 0; l < step; ++l) sums[l] += sums[l + step];
-  return sums[0];
+// The sum of the terms of d elements, in sixteen interleaved sums, and of what is left over in
+// fewer: loops of known lengths stay in registers.
+template <class Terms>
+RANKSVM_INLINE double sum_of(std::int64_t d, Terms term) {
+  double sums[kSums] = {}, eight[8] = {}, four[4] = {}, rest = 0;
+  std::int64_t k = 0;
+  for (; k + kSums <= d; k += kSums)
+    for (int l = 0; l < kSums; ++l) sums[l] += term(k + l);
+  if (k + 8 <= d) {
+    for (int l = 0; l < 8; ++l) eight[l] = term(k + l);
+    k += 8;
+  }
+  if (k + 4 <= d) {
+    for (int l = 0; l < 4; ++l) four[l] = term(k + l);
+    k += 4;
+  }
+  for (; k < d; ++k) rest += term(k);
+  for (int l = 0; l < 8; ++l) eight[l] += sums[l] + sums[l + 8];
+  for (int l = 0; l < 4; ++l) four[l] += eight[l] + eight[l + 4];
+  return ((four[0] + four[2]) + (four[1] + four[3])) + rest;
 }
 
-// The dot product of a dense row, in sixteen interleaved sums.
+// The terms of the dot product of a dense row, and their absolute values.
 template <class Value, class Element>
-RANKSVM_INLINE double dot(const Value* row, Element element, const double* w, std::int64_t d) {
-  double sums[2 * kLanes] = {};
-  std::int64_t k = 0;
-  for (; k + 2 * kLanes <= d; k += 2 * kLanes)
-    for (int l = 0; l < 2 * kLanes; ++l)
-      sums[l] += element(static_cast<double>(row[k + l]), k + l) * w[k + l];
-  for (int l = 0; k + l < d; ++l)
-    sums[l] += element(static_cast<double>(row[k + l]), k + l) * w[k + l];
-  return total(sums);
-}
-
-// The sum of the absolute values of its terms.
+struct Term {
+  const Value* row;
+  Element element;
+  const double* w;
+  RANKSVM_INLINE double operator()(std::int64_t k) const {
+    return element(static_cast<double>(row[k]), k) * w[k];
+  }
+};
 template <class Value, class Element>
-RANKSVM_INLINE double magnitude(const Value* row, Element element, const double* w,
-                                std::int64_t d) {
-  double sums[2 * kLanes] = {};
-  std::int64_t k = 0;
-  for (; k + 2 * kLanes <= d; k += 2 * kLanes)
-    for (int l = 0; l < 2 * kLanes; ++l)
-      sums[l] += std::abs(element(static_cast<double>(row[k + l]), k + l) * w[k + l]);
-  for (int l = 0; k + l < d; ++l)
-    sums[l] += std::abs(element(static_cast<double>(row[k + l]), k + l) * w[k + l]);
-  return total(sums);
-}
+struct Magnitude {
+  Term<Value, Element> term;
+  RANKSVM_INLINE double operator()(std::int64_t k) const { return std::abs(term(k)); }
+};
 
 // What n terms in so many interleaved sums lose, relative to their magnitude: each term by itself
 // (offset, product), on its way through the sums, and in the differences that are made of these.
@@ -75,15 +80,17 @@ template <class Value, class Element>
 RANKSVM_CLONES void multiply_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
                                   std::int64_t end, const double* w, double* result) {
   for (auto i = begin; i < end; ++i)
-    result[i] = dot(X.values + i * X.n_columns, element, w, X.n_columns);
+    result[i] = sum_of(X.n_columns, Term<Value, Element>{X.values + i * X.n_columns, element, w});
 }
 
 template <class Value, class Element>
 RANKSVM_CLONES void bound_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
                                std::int64_t end, const double* w, double* bound) {
-  const double rounding = relative_rounding(X.n_columns, 2 * kLanes);
-  for (auto i = begin; i < end; ++i)
-    bound[i] = rounding * magnitude(X.values + i * X.n_columns, element, w, X.n_columns);
+  const double rounding = relative_rounding(X.n_columns, kSums);
+  for (auto i = begin; i < end; ++i) {
+    const Term<Value, Element> term{X.values + i * X.n_columns, element, w};
+    bound[i] = rounding * sum_of(X.n_columns, Magnitude<Value, Element>{term});
+  }
 }
 
 // Asks for what follows a row by some: the products with rows in single precision are quick enough
