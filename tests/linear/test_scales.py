@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import PolynomialFeatures
 
 from ranksvm import ConvergenceWarning, RankSVM, RankSVMCV, dump_svmlight, ranksvm_grid
 from ranksvm.cli import main
@@ -134,3 +136,14 @@ def test_passes_over_X(monkeypatch):
     monkeypatch.setattr(DesignMatrix, "t_dot_squares", None)
     monkeypatch.setattr(matrix._products, "t_dot", None)
     assert advice_on_scales(matrix) is None
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+@pytest.mark.parametrize("C", [1.0, 30.0, 1e3, 1e4])
+def test_planes_go_on_where_equations_of_raw_squares_lead_nowhere(C, solver):
+    X, y = load_wine(return_X_y=True)
+    squares = PolynomialFeatures(2, include_bias=False).fit_transform(X)
+    model = RankSVM(C=C, solver=solver, n_threads=1).fit(squares, y)
+    assert model.status_ == "converged"
+    # All pairs can be ranked, so that C hardly matters.
+    assert model.objective_ == pytest.approx(1.702e-4, rel=2e-3)

@@ -136,9 +136,7 @@ class SolverChoice:
         if self.name in PLANES:
             line_search = self.name == "bundle"
             return bundle(objective, w0, progress, line_search=line_search, planes=planes)
-        if not self.kinks and (self.n_planes == 0 or w0.any()):
-            return self._smooth(objective, w0, progress)
-        if self.n_planes == 0:
+        if self.n_planes == 0 or (w0.any() and not self.kinks):
             return planes_last(self._smooth, objective, w0, progress, planes=planes)
         is_guess = self.name == "trust_region" and self.n_passes == 0
         return planes_first(

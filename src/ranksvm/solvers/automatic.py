@@ -211,7 +211,8 @@ def planes_last(
 
     Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
     above all where few pairs decide. A few planes at the kinks themselves then do the rest, from
-    the best multiple of the weights; without kinks, there are none.
+    the best multiple of the weights. Without kinks, they do where steps have led nowhere, as where
+    scales of features differ by so much that no equations can be solved.
 
     Parameters
     ----------
@@ -229,14 +230,15 @@ def planes_last(
     if len(planes) > 0:
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     smooth = objective.smoothed()
+    is_smooth = smooth is objective
     result = first(smooth, w0, progress)
-    if smooth is objective:
-        return result
-    if result.status is Status.CONVERGED and progress.latest is not None:
+    if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
-    start = _stretched(objective, result.weights, progress)
+    if is_smooth and result.dual_gap < FAR:
+        return result
+    start = result.weights if is_smooth else _stretched(objective, result.weights, progress)
     return bundle(objective, start, progress, planes=planes)
 
 
