@@ -145,7 +145,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),
     "few-positives-50000x100": partial(make_rare_positives, 50_000, 100, 5),
     "few-positives-60000x50": partial(make_rare_positives, 60_000, 50, 10),
-    "on-the-margin-30000x6": partial(make_on_the_margin, 30_000),
+    "on-the-margin-10000x6": partial(make_on_the_margin, 10_000),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }
