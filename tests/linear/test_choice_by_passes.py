@@ -49,7 +49,7 @@ def test_products_go_before_steps_by_a_sample_that_costs_as_much(loss):
     rng = np.random.default_rng(0)
     few, many = (
         choose_solver(X, Preferences.from_labels(y), Parameters(loss=loss), n_sampled=20 * d)
-        for d in (40, 480)
+        for d in (40, 800)
         for X, y in [(Rows((200_000, d)), rng.standard_normal(200_000))]
     )
     assert few.samples

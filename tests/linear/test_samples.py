@@ -15,7 +15,14 @@ from ranksvm.linear import choice_by_cost, design_matrix, samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
-from ranksvm.linear.samples import Sample, draw_sample, pairs_of_rows, sample_size, sampled_places
+from ranksvm.linear.samples import (
+    Sample,
+    draw_sample,
+    pairs_of_rows,
+    sample_size,
+    sampled_places,
+    tells_of_all,
+)
 from ranksvm.pairs.core_pairs import CorePairs
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
@@ -224,7 +231,8 @@ def test_what_steps_tell_saves_some(C, small, monkeypatch):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("exponent", [1, 9])
-def test_a_sample_that_misleads_does_no_harm(loss, exponent, small):
+def test_a_sample_that_misleads_does_no_harm(loss, exponent, small, monkeypatch):
+    monkeypatch.setattr(samples, "MOST_RARE", 1.0)
     X, y = noisy(600, 4, exponent=exponent)
     model = RankSVM(loss=loss, tol=1e-6, C=100.0).fit(X, y)
     exact = RankSVM(loss=loss, tol=1e-6, C=100.0, solver="newton").fit(X, y)
@@ -239,6 +247,7 @@ def test_a_sample_that_misleads_does_no_harm(loss, exponent, small):
 )
 def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small, monkeypatch):
     monkeypatch.setattr(*limit)
+    monkeypatch.setattr(samples, "MOST_RARE", 1.0)
     X, y = noisy(600, 4, exponent=9)  # few rows decide
     model = RankSVM(loss=loss, tol=1e-6, C=100.0).fit(X, y)
     exact = RankSVM(loss=loss, tol=1e-6, C=100.0, solver="newton").fit(X, y)
@@ -382,6 +391,7 @@ def test_any_number_of_threads_gives_the_same_bits(loss, n, exponent, monkeypatc
     monkeypatch.setattr(samples, "LEAST_ROWS", 1000)
     monkeypatch.setattr(samples, "DEARER", 0.0)
     monkeypatch.setattr(samples, "WORK_OF_THREADS", 0)
+    monkeypatch.setattr(samples, "MOST_RARE", 1.0)
     X, y = noisy(n, 2, exponent=exponent)
     models = [RankSVM(loss=loss, tol=1e-6, n_threads=n).fit(X, y) for n in (1, 3)]
     assert "samples" in solvers_of(models[0])
@@ -430,3 +440,27 @@ def test_where_a_sample_pays():
     assert size(1_000_000, 300, density=0.005) == 5_000  # memory
     assert size(400_000, 2, query=100) == 0  # short queries
     assert size(400_000, 40, query=20_000) == 8_000
+
+
+@pytest.mark.parametrize(("n_rare", "tells"), [(0, True), (1, True), (3, False)])
+@pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
+def test_a_sample_does_not_tell_of_columns_of_a_few_rows(n_rare, tells, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 10))
+    for k in range(n_rare):
+        X[:, k] = 0.0
+        X[rng.choice(1000, 9, replace=False), k] = 1.0
+    assert tells_of_all(DesignMatrix.from_array(scale * (X + 7.0))) == tells
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("is_rare", [False, True])
+def test_steps_by_a_sample_are_not_taken_where_many_columns_are_of_a_few_rows(loss, is_rare):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 8))
+    if is_rare:
+        X = np.where(rng.random(X.shape) < 1e-3, 1e3**0.5, 0.0)
+    y = X @ np.ones(8) + rng.normal(size=len(X))
+    model = RankSVM(loss=loss, n_threads=1).fit(X, y)
+    assert model.status_ == "converged"
+    assert ("samples" in solvers_of(model)) != is_rare

@@ -70,7 +70,7 @@ SEPARABLE = 16.0  # likewise, more, where dense rows and features are as many
 
 SHORT = 64  # rows of a query up to which its pairs are gone through one by one
 BLOCK = 1 << 18  # numbers of a query up to which it is gone through as a block
-MANY = 1 << 20  # sums of a walk, one for each level and feature
+MANY = float(1 << 21)  # sums of a walk, one for each level and feature, that caches hold
 SOME_ROWS, SEED = 1024, 20141  # whose labels tell about how many there are
 
 
@@ -339,8 +339,9 @@ class Costs:
     @property
     def _of_levels(self) -> float:
         """What their levels cost, each time that these are doubled."""
-        is_near = self.n_levels * self.d <= MANY
-        row, value = (LEVELS_ROW, LEVELS) if is_near else (MANY_LEVELS_ROW, MANY_LEVELS)
+        afar = max(1 - MANY / max(self.n_levels * self.d, 1.0), 0.0)
+        row = LEVELS_ROW + (MANY_LEVELS_ROW - LEVELS_ROW) * afar
+        value = LEVELS + (MANY_LEVELS - LEVELS) * afar
         return float(self.n_walked * np.log2(max(self.n_levels, 1.0)) * (row + value * self.d))
 
     @property

@@ -28,6 +28,7 @@ from ..pairs.preferences import Preferences
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import Pairs
 from .costs import Costs
+from .design_matrix import DesignMatrix
 from .matrix import Matrix
 
 Indices = NDArray[np.int64]
@@ -39,6 +40,7 @@ ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.5, 0.4  # what a step on a sample costs at most, and on a larger one
 PRODUCTS, DEARER = 2, 1.3  # of a corrected step; than which one by the exact Hessian has to be so
+OF_FEW_ROWS, MOST_RARE = 16.0, 0.2  # rows that a column is of, as good as; how many such columns
 WORK_OF_THREADS, FEATURES_OF_ROW = 1 << 24, 16  # multiplications; what a row costs for each feature
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
 
@@ -137,6 +139,22 @@ def draw_sample(
     share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
+
+
+def tells_of_all(X: Matrix) -> bool:
+    """Say whether so many rows tell how all columns vary, most of them at least.
+
+    One of a few rows alone, as of a rare word or category, may be of hardly any or of none in a
+    sample. Of how many rows a column is, as good as, its moments tell: ``(sum x^2)^2 / sum x^4``.
+    """
+    assert isinstance(X, DesignMatrix)  # a copy on the host
+    n, d = X.shape
+    mean = X.t_dot(np.ones(n)) / n
+    values = X.gather((0, n, None), (0, d), mean, np.ones(d), np.float64)
+    with np.errstate(all="ignore"):
+        squares = (values / np.abs(values).max(axis=0)) ** 2
+        n_rows = squares.sum(axis=0) ** 2 / (squares * squares).sum(axis=0)
+    return bool((n_rows < OF_FEW_ROWS).mean() <= MOST_RARE)
 
 
 def pairs_of_rows(pairs: CorePairs) -> Vector:

@@ -21,7 +21,7 @@ from .matrix import Matrix
 from .objective import LinearObjective
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
-from .samples import draw_sample, sample_size
+from .samples import draw_sample, sample_size, tells_of_all
 from .scales import advice_on_scales, with_advice
 from .solver_choice import SolverChoice
 
@@ -177,6 +177,7 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     is_free = parameters.solver == "auto"
     costs = costs_of(X, preferences)
     sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
+    sample = sample if sample is None or tells_of_all(sample.X) else None
     n_sampled = 0 if sample is None else sample.X.shape[0]
     choice = choose_solver(X, preferences, parameters, n_sampled, costs)
     rows = choice.rows(X, n_threads, preferences)
