@@ -444,7 +444,11 @@ def test_where_a_sample_pays():
 
 @pytest.mark.parametrize(("n_rare", "tells"), [(0, True), (1, True), (3, False)])
 @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
-def test_a_sample_does_not_tell_of_columns_of_a_few_rows(n_rare, tells, scale):
+@pytest.mark.parametrize("numbers", [1, 3000, 1 << 22])  # a column at a time, three, all
+def test_a_sample_does_not_tell_of_columns_of_a_few_rows(
+    n_rare, tells, scale, numbers, monkeypatch
+):
+    monkeypatch.setattr(samples, "FEW_NUMBERS", numbers)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 10))
     for k in range(n_rare):

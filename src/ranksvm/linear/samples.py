@@ -149,12 +149,16 @@ def tells_of_all(X: Matrix) -> bool:
     """
     assert isinstance(X, DesignMatrix)  # a copy on the host
     n, d = X.shape
-    mean = X.t_dot(np.ones(n)) / n
-    values = X.gather((0, n, None), (0, d), mean, np.ones(d), np.float64)
-    with np.errstate(all="ignore"):
-        squares = (values / np.abs(values).max(axis=0)) ** 2
-        n_rows = squares.sum(axis=0) ** 2 / (squares * squares).sum(axis=0)
-    return bool((n_rows < OF_FEW_ROWS).mean() <= MOST_RARE)
+    mean, one = X.t_dot(np.ones(n)) / n, np.ones(d)
+    n_rare, width = 0, max(FEW_NUMBERS // n, 1)
+    for first in range(0, d, width):
+        columns = first, min(first + width, d)
+        values = X.gather((0, n, None), columns, mean, one, np.float64)
+        with np.errstate(all="ignore"):
+            squares = (values / np.abs(values).max(axis=0)) ** 2
+            n_rows = squares.sum(axis=0) ** 2 / (squares * squares).sum(axis=0)
+        n_rare += int((n_rows < OF_FEW_ROWS).sum())
+    return n_rare <= MOST_RARE * d
 
 
 def pairs_of_rows(pairs: CorePairs) -> Vector:
