@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ranksvm.solvers import Progress, Status
-from ranksvm.solvers.result import IDLE, LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE
+from ranksvm.solvers.result import LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE, STILL
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def test_ten_iterations_that_gain_nothing_are_the_end():
 
 @pytest.mark.parametrize(("share", "stalls"), [(0.9, True), (1.1, False)])
 def test_so_are_thirty_that_hardly_gain_anything_of_the_gap(share, stalls):
-    n = n_iterations(share * IDLE / LONG_PATIENCE, 100)
+    n = n_iterations(share * STILL / LONG_PATIENCE, 100)
     assert n == (LONG_PATIENCE if stalls else 100)
 
 

@@ -177,7 +177,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     is_free = parameters.solver == "auto"
     costs = costs_of(X, preferences)
     sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
-    sample = sample if sample is None or tells_of_all(sample.X) else None
+    if sample is not None and not tells_of_all(sample.X):
+        sample = None
     n_sampled = 0 if sample is None else sample.X.shape[0]
     choice = choose_solver(X, preferences, parameters, n_sampled, costs)
     rows = choice.rows(X, n_threads, preferences)

@@ -105,7 +105,7 @@ TINY = float(np.finfo(np.float64).tiny)
 PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
 STEEP = 0.15  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
-LONG_PATIENCE, SMOOTHED_LITTLE, IDLE = 30, 1e-4, 1e-6
+LONG_PATIENCE, SMOOTHED_LITTLE, STILL = 30, 1e-4, 1e-6
 
 
 @dataclass(eq=False, repr=False)
@@ -323,7 +323,7 @@ class Progress:
     def _stands_still(self, evaluation: Point) -> bool:
         if evaluation.smoothing > 0:
             return self._gains_little(LONG_PATIENCE, 0.0, SMOOTHED_LITTLE)
-        return self._gains_little(PATIENCE, LITTLE) or self._gains_little(LONG_PATIENCE, 0.0, IDLE)
+        return self._gains_little(PATIENCE, LITTLE) or self._gains_little(LONG_PATIENCE, 0.0, STILL)
 
     def _gains_little(self, patience: int, of_each: float, of_gap: float = 0.0) -> bool:
         """Say whether value and bound gain such a part of themselves at most, or of the gap."""
