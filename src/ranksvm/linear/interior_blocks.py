@@ -48,7 +48,8 @@ LONG = 0.5  # a step that tells whether its equations were solved well enough
 ENOUGH = 0.4  # of a gap, in the sum of products: equations get harder as that gets less
 # Of the equations of a step; and how much tighter they are once a third of the gap comes from
 # scores that are not those of the weights.
-ACCURACY, TIGHTER, TIGHTEST, AGREEMENT = 0.03, 0.1, 1e-6, 1.5
+ACCURACY, TIGHTER, TIGHTEST, AGREEMENT = 0.03, 0.1, 1e-5, 1.5
+LESS = 0.5  # of the gap, that a step leaves where they can be solved no better
 
 
 def interior_blocks(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
@@ -200,7 +201,7 @@ class _Problem:
 
         The best share for all pairs leaves too little to those whose slopes are to grow.
         """
-        self._accuracy = ACCURACY
+        self._accuracy, self._is_lost = ACCURACY, False
         objective, n = self._objective, self._objective.X.shape[0]
         c, margin = objective.c, objective.loss.margin
         balance, degree = np.zeros((2, n))
@@ -229,13 +230,16 @@ class _Problem:
         step = min(TO_BOUND / fastest, 1.0) if fastest > 0 else 1.0
         if not step > LEAST_STEP:
             return 0.0
-        expected = (1 - step) * np.linalg.norm(self._beside)
+        expected, gap = (1 - step) * np.linalg.norm(self._beside), self.current.absolute_gap
         if not self._move(aim, step):
             return 0.0
         # Where scores are those of the weights, all of the gap is in the products.
         in_products = self.current.absolute_gap <= AGREEMENT * self._products
         if step > LONG and not in_products and np.linalg.norm(self._beside) > 2 * expected:
-            self._accuracy *= TIGHTER
+            if self._accuracy > TIGHTEST:
+                self._accuracy *= TIGHTER
+            elif not self.current.absolute_gap <= LESS * gap:
+                self._is_lost = True
         return step
 
     @property
@@ -250,7 +254,7 @@ class _Problem:
         only get harder to solve.
         """
         is_finite = 0 < self._products < np.inf and 0 < self._length < np.inf
-        if not is_finite or self._accuracy < TIGHTEST:
+        if not is_finite or self._is_lost:
             return None
         n, objective = len(self._scores), self._objective
         dtype = np.float32 if self._accuracy == ACCURACY else np.float64
