@@ -15,6 +15,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.penalties import ElasticNet
 from ranksvm.pairs.losses import SquaredHinge
+from ranksvm.solvers import Progress, trust_region
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -111,6 +112,37 @@ def test_steps_by_rounded_rows_lead_to_the_optimum():
     exact = here.hessian_product(p)
     off = np.linalg.norm(rounded.hessian_product(p) - exact)
     assert 0 < off < 1e-6 * np.linalg.norm(exact)
+
+
+def test_scores_along_a_step_are_exact_where_the_gap_asks_for_it():
+    X, y = text_rows()
+    p = 0.01 * np.random.default_rng(1).normal(size=600)
+    here = objective(X, y).at_rest()
+    rounded = here.rounded()
+    image = rounded.image(p)
+    assert np.abs(image - X @ p).max() > 1e-12
+    assert here.near_enough(image, 0.0) is image  # whose products are exact
+    assert rounded.near_enough(image, 1e-3 * here.value) is image
+    assert rounded.near_enough(image, 1e-9 * here.value) is None
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-8])
+def test_values_on_the_way_are_those_of_the_rows_as_they_are(tol):
+    X, y = text_rows()
+    trained = objective(X, y)
+    scores = []
+    with pytest.MonkeyPatch.context() as patch:
+        record = Progress.record
+
+        def recording(self, evaluation, step, lower_bound=None):
+            scores.append((evaluation.scores, X @ evaluation.weights))
+            return record(self, evaluation, step, lower_bound)
+
+        patch.setattr(Progress, "record", recording)
+        trust_region(trained, np.zeros(600), Progress(tol))
+    off = max(np.abs(known - fresh).max() for known, fresh in scores)
+    assert len(scores) > 2
+    assert off < 1e-12 if tol == 1e-8 else 1e-12 < off < 1e-6
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])

@@ -92,6 +92,13 @@ class Rounded(NamedTuple):
     t_dot: Product
     rounding: float
 
+    def off(self, value: float) -> float:
+        """Bound how far scores are off, of weights whose objective has no more than a value.
+
+        That is ``max |x_i - r_i| sqrt(2 P)`` (:eq:`rounded`).
+        """
+        return float(self.rounding * (2 * value) ** 0.5)
+
     def announced(self, begin: Callable[[], None]) -> Rounded:
         """Return the same, which call `begin` before each product."""
 

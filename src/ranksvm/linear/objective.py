@@ -342,19 +342,22 @@ class LinearEvaluation(AtWeights):
         return replace(self, known_slope=Slope(product, objective.X.rounding_of_sums)), metric
 
     def rounded(self) -> LinearEvaluation:
-        """Return this with images and Hessian products of rounded rows, if these are near enough.
-
-        With e_i what row i is rounded by, images of weights no worse than these are off by at most
-        ``max |e_i| sqrt(2 P)`` (:eq:`rounded`), to be far less than a margin.
-        """
+        """Return this with images and Hessian products of rounded rows, if near enough."""
         objective = self.objective
         if not isinstance(objective.penalty, SquaredNorm):
             return self
-        rounded, longest = objective.X.rounded(objective.n_threads), (2 * self.value) ** 0.5
-        if rounded is None or not rounded.rounding * longest <= OFF * objective.loss.margin:
+        rounded = objective.X.rounded(objective.n_threads)
+        if rounded is None or not rounded.off(self.value) <= OFF * objective.loss.margin:
             return self
         objective = replace(objective, rounded=rounded)
         return replace(self, objective=objective, known_slope=self._of_loss)
+
+    def near_enough(self, image: Scores, target: float) -> Scores | None:
+        """Return the image of a step if its products tell values to within a target; else None."""
+        rounded, margin = self.objective.rounded, self.objective.loss.margin
+        # Far less than the bound, by more than the factor by which slopes may multiply it.
+        off = 0.0 if rounded is None else rounded.off(self.value)
+        return image if off * self.value <= target * margin else None
 
     def moved(self, weights: Vector, scores: Scores | None) -> LinearEvaluation:
         """Return the objective at other weights, and their scores if these are known."""

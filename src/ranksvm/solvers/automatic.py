@@ -28,6 +28,7 @@ FALLEN = 0.05  # of the first value, to which products have led Newton steps on 
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
 AGAIN_BEFORE_LAST = 3.0  # where there is a last solver
+FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they get on
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -183,7 +184,7 @@ def planes_first(
         if result.status is not Status.GIVEN_UP:
             return result
         again = AGAIN if last is None else AGAIN_BEFORE_LAST
-        with progress.patient(Patience(again * work)):
+        with progress.patient(Patience(again * work, free=FREE_AGAIN)):
             result = bundle(objective, result.weights, progress, planes=planes)
         if result.status not in (Status.GIVEN_UP, Status.STALLED):
             return result

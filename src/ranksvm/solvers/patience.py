@@ -67,12 +67,15 @@ class Patience:
         In one step, of a smooth loss.
     ends_at_once : bool, default=False
         Whether planes are likely to end all at once.
+    free : float, default=0.2
+        The share of the other's work before anything has to show.
     """
 
     work: float
     of_bounds: bool = False
     most_products: float = inf
     ends_at_once: bool = False
+    free: float = FREE
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
@@ -81,7 +84,7 @@ class Patience:
         of_step = lines[-1].n_products - lines[-2:][0].n_products
         if progress.is_smooth and of_step >= self.most_products:
             return False
-        free = max(FREE * self.work, FEWEST)
+        free = max(self.free * self.work, FEWEST)
         if done <= free:
             is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
             return not is_hopeless

@@ -209,6 +209,9 @@ class Evaluation(Point, Protocol):
     def rounded(self) -> Evaluation:
         """Return this with images and Hessian products that are quicker, and hardly less exact."""
 
+    def near_enough(self, image: Image, target: float) -> Image | None:
+        """Return the image of a step if its products tell values to within a target; else None."""
+
     def newton_system(self, dtype: type[np.floating], *, roughly: bool = False) -> NewtonSystem:
         """Return the equations of Newton steps; `dtype` is precise enough.
 

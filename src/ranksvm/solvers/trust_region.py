@@ -98,8 +98,8 @@ def trust_region(
         wanted = min(accuracy, forcing(norm, norm_at_start, target, error) if is_alike else 1.0)
         foreseen = None if refined is before else continuation.foreseen(before, current)
         limits = accuracy, max_products, wanted
-        of = current if foreseen is None else foreseen
-        model, n_products = conjugate_gradients(of.rounded(), precondition, *limits)
+        of = (current if foreseen is None else foreseen).rounded()
+        model, n_products = conjugate_gradients(of, precondition, *limits)
         progress.n_products += n_products
         if foreseen is not None and not model.leads_down(current.gradient):
             model, n_products = conjugate_gradients(current.rounded(), precondition, *limits)
@@ -108,7 +108,7 @@ def trust_region(
         may_be_last = accuracy * norm <= (1 + SPARE) * enough(target)
         if may_be_last:
             length, flat = 1.0, max(flat, model.flatness(current.gradient) + SPARE)
-        line = current.along(model.step, model.image)
+        line = current.along(model.step, of.near_enough(model.image, progress.target))
         trial, n_trials = line_search(line, first=max(length, 1.0), accuracy=flat)
         progress.n_evaluations += n_trials
         if trial is None:
