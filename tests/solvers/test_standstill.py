@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ranksvm.solvers import Progress, Status
-from ranksvm.solvers.result import LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE, STILL
+from ranksvm.solvers.progress import LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE, STILL
 
 
 @dataclass(frozen=True)

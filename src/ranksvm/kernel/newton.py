@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
 from ..solvers.line_search import line_search
+from ..solvers.progress import Progress
 from ..solvers.protocols import Trial
-from ..solvers.result import TINY, Progress, SolverResult, Status
+from ..solvers.result import TINY, SolverResult, Status
 from ..solvers.smoothing import Continuation
 from ..solvers.trust_region import forcing
 from .factor import LeadingColumns

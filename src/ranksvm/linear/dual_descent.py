@@ -33,8 +33,9 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import ExplicitPairs
 from ..pairs.losses import Hinge, SquaredHinge
 from ..pairs.preferences import Preferences
+from ..solvers.progress import Progress
 from ..solvers.protocols import Objective
-from ..solvers.result import Progress, SolverResult, Status
+from ..solvers.result import SolverResult, Status
 from .design_matrix import DesignMatrix
 from .dot_products import TINY
 from .objective import LinearEvaluation, LinearObjective

@@ -31,7 +31,8 @@ from ..pairs.losses import Hinge
 from ..pairs.preferences import Preferences
 from ..pairs.rounding import relative_rounding
 from ..records import record
-from ..solvers.result import Progress, SolverResult, Status
+from ..solvers.progress import Progress
+from ..solvers.result import SolverResult, Status
 from ..threads import InOrder, in_order
 from .block_equations import BlockEquations, QueryLaplacian
 from .interior_point import LEAST_STEP, TO_BOUND

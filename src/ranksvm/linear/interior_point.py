@@ -50,7 +50,8 @@ from numpy.typing import NDArray
 
 from ..records import record
 from ..solvers.newton import SOLVED
-from ..solvers.result import Progress, SolverResult, Status
+from ..solvers.progress import Progress
+from ..solvers.result import SolverResult, Status
 from .dot_products import DotProducts
 from .interior_problem import InteriorProblem, Point, Space, Step
 from .objective import LinearObjective

@@ -4,8 +4,9 @@ from .automatic import planes_first, planes_last, products_first
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
+from .progress import Progress
 from .protocols import Objective
-from .result import Callback, Iteration, Progress, SolverResult, Status
+from .result import Callback, Iteration, SolverResult, Status
 from .samples import samples_first
 from .trust_region import trust_region
 

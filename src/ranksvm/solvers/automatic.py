@@ -12,8 +12,9 @@ from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
 from .patience import FEWEST, Patience
+from .progress import Progress
 from .protocols import Evaluation, Objective
-from .result import Progress, SolverResult, Status
+from .result import SolverResult, Status
 from .trust_region import MOST_PRODUCTS, trust_region
 
 Vector = NDArray[np.float64]

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
+from .progress import Progress
 from .protocols import Objective
-from .result import Progress, SolverResult
+from .result import SolverResult
 
 Vector = NDArray[np.float64]
 

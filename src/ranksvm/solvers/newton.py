@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..records import record
 from .cholesky import ScaledCholesky
 from .line_search import line_search
+from .progress import Progress
 from .protocols import Evaluation, NewtonSystem, Objective, Trial
-from .result import Progress, SolverResult, Status
+from .result import SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]

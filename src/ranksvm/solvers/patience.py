@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf, log
 
 from ..records import record
-from .result import Iteration, Progress
+from .progress import Progress
+from .result import Iteration
 
 FREE, FEWEST = 0.2, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from .line_search import line_search
 from .newton import is_gain
+from .progress import Progress
 from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .quadratic_of_few_rows import QuadraticOfFewRows
-from .result import Progress, SolverResult, Status
+from .result import SolverResult, Status
 from .separable_quadratic import SeparableQuadratic
 from .smoothing import Continuation
 

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .products_on_faces import ProductsOnFaces
+from .progress import Progress
 from .protocols import Objective
 from .proximal_newton import FURTHER, search, settled
-from .result import TINY, Progress, SolverResult, Status
+from .result import TINY, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]

@@ -26,8 +26,9 @@ from .automatic import SmoothSolver
 from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
 from .newton import NewtonMatrix, is_gain, newton
+from .progress import Progress
 from .protocols import Evaluation, Line, Objective, Separable, Trial
-from .result import Progress, SolverResult, Status
+from .result import SolverResult, Status
 from .secants import Secants
 from .smoothing import Continuation
 

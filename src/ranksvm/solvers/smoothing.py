@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .progress import Progress
 from .protocols import Evaluation, P, Trial
-from .result import Progress
 
 Vector = NDArray[np.float64]
 

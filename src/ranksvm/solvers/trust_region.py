@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
+from .progress import Progress
 from .protocols import Objective
-from .result import TINY, Progress, SolverResult, Status
+from .result import TINY, SolverResult, Status
 from .smoothing import Continuation
 
 Vector = NDArray[np.float64]
