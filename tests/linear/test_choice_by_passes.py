@@ -299,9 +299,17 @@ def test_products_have_more_time_where_nearly_all_pairs_can_be_ranked(
     monkeypatch.setattr(automatic, "RATHER_WEAK", 1.0)  # however strong it is
     progress = Progress(tol=1e-6)
     start = np.zeros(objective.size)
-    planes_first(trust_region, 40.0, objective, start, progress, unless_weak=True, products=10.0)
+    options = {"unless_weak": True, "products": 10.0}
+    planes_first(trust_region, 40.0, objective, start, progress, last=newton, **options)
     in_turn = automatic.IN_TURN_IF_WEAK if is_patient else automatic.IN_TURN
     assert 10.0 * in_turn in works
+
+    works.clear()
+    progress = Progress(tol=1e-6)
+    planes_first(trust_region, 40.0, objective, start, progress, **options)
+    assert (10.0 * automatic.IN_TURN in works) is not is_patient  # nothing else is left where weak
+    assert 10.0 * automatic.IN_TURN_IF_WEAK not in works
+    assert progress.history[-1].solver in ("trust_region", "bundle")
 
 
 def on_both(shape, loss, **which):

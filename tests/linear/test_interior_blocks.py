@@ -24,7 +24,7 @@ from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.level_blocks import LevelBlocks
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
-from ranksvm.solvers import result as result_module
+from ranksvm.solvers import progress as progress_module
 from ranksvm.threads import in_order
 
 
@@ -222,7 +222,7 @@ def test_another_solver_goes_on_where_they_come_to_a_stand(monkeypatch, listed, 
 
 @pytest.mark.parametrize("solver", [interior_blocks, composed_solvers.blocks_last])
 def test_a_good_start_does_not_end_them(monkeypatch, solver):
-    monkeypatch.setattr(result_module, "PATIENCE", 2)
+    monkeypatch.setattr(progress_module, "PATIENCE", 2)
     X, y, qid = text(1)
     parameters = Parameters(C=10.0, loss="hinge", tol=1e-8, n_threads=1)
     problem = make_problem(

@@ -41,7 +41,8 @@ def make_progress(n, gap, slope, per_line=0, smoothings=None):
     ]
     smoothings = smoothings or [0.0] * n
     left = [max(line.dual_gap, h) for line, h in zip(lines, smoothings, strict=True)]
-    return Progress(tol=1e-6, history=lines, left=left)
+    widths = [h / smoothings[0] if smoothings[0] > 0 else 1.0 for h in smoothings]
+    return Progress(tol=1e-6, history=lines, left=left, widths=widths)
 
 
 def goes_on(*args, work=WORK, **kwargs):
@@ -197,6 +198,16 @@ def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
     for n, allowed in ((60, True), (int(WORK) + few, False)):
         smoothings = retreating(n - few, few, 1.0)
         assert goes_on(n, 1e-3, 0.0, smoothings=smoothings) is allowed
+
+
+def test_a_retreat_shows_in_the_width_before_what_is_smoothed_rises():
+    few = int(FREE * WORK)
+    progress = make_progress(60, 1e-3, 0.0, smoothings=[1e-3] * 60)
+    assert not Patience(WORK)(progress)
+    progress.widths[60 - few :] = [64.0] * few
+    assert Patience(WORK)(progress)
+    progress.widths[60 - few :] = [2.0] * few
+    assert not Patience(WORK)(progress)
 
 
 @pytest.mark.parametrize("by_planes", [False, True])

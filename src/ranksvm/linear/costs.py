@@ -39,7 +39,9 @@ IN_ROW, IN_ROW_AFAR, ALONE, ALONE_AFAR, IN_CACHE = 0.13, 0.4, 0.55, 3.0, float(1
 DOCUMENT, DOCUMENT_SHORT, HESSIAN_NUMBER = 150.0, 30.0, 5.5  # of a row; of a number of the result
 SMOOTHED = 0.25  # of that, of short queries: hardly a pair is amid a narrow smoothing
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
-GIVEN_HESSIAN, GIVEN_SPARSE = 2.0, 20.0  # times d, or the square of what a row stores
+GIVEN_HESSIAN = 2.0  # times d
+GIVEN_SPARSE, GIVEN_MERGED = 3.0, 5.0  # of an addition to the result, and of a value of a partner
+GIVEN_SMOOTHED = 0.3  # of that, on average
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
 FACTOR = 0.015  # of d^3
 GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
@@ -305,7 +307,7 @@ class Costs:
     def hessian(self, kinks: bool) -> float:
         """Form the Hessian of all features; with kinks, of a smoothed loss."""
         if self.are_given and self.stores_little:
-            return self._sparse_pairs
+            return (GIVEN_SMOOTHED if kinks else 1.0) * self._sparse_pairs
         if self.are_given:
             return self._dense_blocks + GIVEN_HESSIAN * (self.n_pairs + self.n) * self.d
         if self.stores_little:
@@ -351,8 +353,14 @@ class Costs:
 
     @property
     def _sparse_pairs(self) -> float:
-        """The Hessian of pairs that are listed, by sparse products."""
-        return GIVEN_SPARSE * (self.n_pairs + self.n) * self._of_a_row**2 + self.d**2
+        """The Hessian of pairs that are listed, by sparse products.
+
+        A row and its partners store so many columns together, if any may be among them.
+        """
+        n, values = min(self.n, 2 * self.n_pairs), self._of_a_row
+        merged = values * (n + 2 * self.n_pairs)
+        columns = self.d * -np.expm1(-merged / (max(n, 1) * max(self.d, 1)))
+        return float(GIVEN_SPARSE * n * values * columns + GIVEN_MERGED * merged + self.d**2)
 
     @property
     def _of_a_row(self) -> float:

@@ -3,7 +3,7 @@
 Pairs lead anywhere, so that no block of rows is multiplied by H alone. But a panel of some columns
 of all rows is, at the cost of the pairs; what it becomes, times blocks of rows of the columns from
 there on, is a panel of the symmetric result. Where X stores few values, H is a sparse matrix among
-others, and blocks of its rows make sparse products. Panels and blocks depend on the shapes alone.
+others, and blocks of its rows make sparse products. Rows without an active pair are left out.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ def _by_panels(
 ) -> NDArray[np.float64]:
     """Return the lower half of ``Z' M Z`` in the unit of the sweep."""
     n, d = X.shape
-    result = np.zeros((d, d))
+    result, active = np.zeros((d, d)), np.flatnonzero(sweep.degree())
     height = max(BLOCK_BYTES // (np.dtype(dtype).itemsize * max(d, 1)), 256)
     with in_order(n_threads) as ordered:
         for columns in ranges(0, d, int(np.clip(PANEL_BYTES // (8 * max(n, 1)), 1, max(d, 1)))):
             first, last = columns
             panel = X.gather((0, n, None), columns, shift, scale, np.float64)
-            moved = _moved(sweep, panel, n_threads).astype(dtype)
+            moved = _moved(sweep, panel, n_threads)[active].astype(dtype)
 
             def product(
                 rows: Range, first: int = first, moved: Floats = moved
             ) -> NDArray[np.floating]:
-                block = X.gather((*rows, None), (first, d), shift, scale, dtype)
+                block = X.gather((*rows, active), (first, d), shift, scale, dtype)
                 return block.T @ moved[slice(*rows)]
 
-            for part in ordered(product, ranges(0, n, height)):
+            for part in ordered(product, ranges(0, len(active), height)):
                 result[first:, first:last] += part
     return result
 
@@ -98,26 +98,31 @@ def _by_sparse_products(
     from scipy.sparse import csr_array
 
     n, d = X.shape
-    Z = stored_rows(X, scale)
+    result, degrees = np.zeros((d, d)), sweep.degree()
+    active = np.flatnonzero(degrees)
+    if not len(active):
+        return result
     start, partner, weight = sweep.graph(n_threads)
-    degree = csr_array((sweep.degree(), np.arange(n), np.arange(n + 1)), shape=(n, n))
-    M: Any = degree - csr_array((weight, partner.astype(np.int64), start), shape=(n, n))
+    graph: Any = csr_array((weight, partner.astype(np.int64), start), shape=(n, n))
+    graph.eliminate_zeros()
+    degree = csr_array((degrees, np.arange(n), np.arange(n + 1)), shape=(n, n))
+    M: Any = (degree - graph)[active][:, active]
     M /= sweep.unit
-    per_row = 1 + Z.nnz * M.nnz // max(n, 1) ** 2
-    result = np.zeros((d, d))
-    for first, last in ranges(0, n, max(MOST_STORED // per_row, 1)):
+    Z = stored_rows(X, scale, active)
+    per_row = 1 + Z.nnz * M.nnz // len(active) ** 2
+    for first, last in ranges(0, len(active), max(MOST_STORED // per_row, 1)):
         result += (Z[first:last].T @ (M[first:last] @ Z)).toarray()
     return result
 
 
-def stored_rows(X: Rows, scale: Vector) -> csr_array:
-    """Return what X stores, its columns scaled, as a sparse matrix of double precision."""
+def stored_rows(X: Rows, scale: Vector, rows: NDArray[np.int64]) -> csr_array:
+    """Return what rows of X store, its columns scaled, as a sparse matrix of double precision."""
     from scipy.sparse import csr_array, vstack
 
-    n, d = X.shape
+    d = X.shape[1]
     height = max(BLOCK_BYTES // (8 * max(d, 1)), 1)
     blocks = (
-        X.gather((first, last, None), (0, d), np.zeros(d), scale, np.float64)
-        for first, last in ranges(0, n, height)
+        X.gather((first, last, rows), (0, d), np.zeros(d), scale, np.float64)
+        for first, last in ranges(0, len(rows), height)
     )
     return vstack([csr_array(block) for block in blocks], format="csr")

@@ -124,8 +124,9 @@ def planes_first(
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
-    lead nowhere; if not, planes go on that may take several times as long as before, and the other
-    one only after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
+    lead nowhere and there is a `last` solver; without, it goes on to its end there. If it does not
+    promise that, planes go on that may take several times as long as before, and the other one only
+    after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
     have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
     each plane tells of one corner of a wide flat valley. But a few features of a larger scale make
     regularisation look weaker than it is to the others; so where planes may be many, so that a
@@ -179,6 +180,8 @@ def planes_first(
         zero, there = (progress.history[k].value for k in (0, -1))
         weak = RATHER_WEAK if there < LITTLE_LEFT * zero else WEAK
         is_weak = unless_weak and strength(progress, w0) < weak
+        if is_weak and last is None:
+            return planes_last(fallback, objective, start, progress, planes=planes)
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
         with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
             result = planes_last(fallback, objective, start, progress, planes=planes)

@@ -19,7 +19,7 @@ PACE, PACE_WITH_KINKS = 0.75, 0.5
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
 AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
-RISE = 4.0  # of what is left, by which a smoothing that was widened shows
+RISE = 4.0  # of a width
 
 
 @record
@@ -89,7 +89,7 @@ class Patience:
         if done <= free:
             is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
-        turn = _last_rise(left) if done <= self.work else 0
+        turn = _widened(progress.widths[progress.first :]) if done <= self.work else 0
         begun = _work(lines[turn])
         since = _work(lines[-1]) - begun
         if since <= free:
@@ -137,9 +137,9 @@ def _to_fall(before: Iteration, here: Iteration) -> float:
     return log((here.value - bound) / (NEAR * bound)) / rate
 
 
-def _last_rise(left: list[float]) -> int:
-    """Return where what is left rose last by so much; 0 if it never did."""
-    rises = (k for k in range(len(left) - 1, 0, -1) if left[k] > RISE * left[k - 1])
+def _widened(widths: list[float]) -> int:
+    """Return where a smoothing was widened last by so much; 0 if it never was."""
+    rises = (k for k in range(len(widths) - 1, 0, -1) if widths[k] > RISE * widths[k - 1])
     return next(rises, 0)
 
 

@@ -59,6 +59,8 @@ class Progress:
     left : list of float
         What was left at each line of the history: the relative gap, or if larger the smoothing, or
         without kinks the distance from the minimum that the gradient tells of.
+    widths : list of float
+        The width of the smoothing at each line of the history, 1 if there is none.
     is_steep : bool
         Whether the last step brought that distance down to 0.15 of it, of a smooth function.
     is_by_planes : bool
@@ -84,8 +86,8 @@ class Progress:
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
-    # Value and bound, and whether they are of a loss that is widened.
-    _trace: list[tuple[float, float, bool]] = field(default_factory=list)
+    widths: list[float] = field(default_factory=list)
+    _trace: list[tuple[float, float]] = field(default_factory=list)  # value and bound
     _confirmed: Vector | None = None  # weights
     _excess: float = 0.0  # of a gap that was confirmed, over what it had been before
     _patience: Callable[[Progress], bool] | None = None
@@ -119,11 +121,12 @@ class Progress:
 
         By default that is for another solver, which promises to be quicker, to go on.
         """
+        outer = self._patience, self._ends
         self._patience, self._ends = patience, ends
         try:
             yield
         finally:
-            self._patience = None
+            self._patience, self._ends = outer
 
     def record(
         self, evaluation: Point, step: float, lower_bound: float | None = None
@@ -139,7 +142,8 @@ class Progress:
         self.latest, best = evaluation, self.best
         if best is None or _is_better(evaluation, best):
             self.best = best = evaluation
-        self._trace.append((best.value, self.lower_bound, evaluation.width > 1))
+        self.widths.append(evaluation.width)
+        self._trace.append((best.value, self.lower_bound))
         shown = self._better or best
         value = shown.value
         n_before = len(self.history)
@@ -241,10 +245,10 @@ class Progress:
     def _gains_little(self, patience: int, of_each: float, of_gap: float = 0.0) -> bool:
         """Say whether value and bound gain such a part of themselves at most, or of the gap."""
         lines = self._trace[-patience - 1 :]
-        is_new = len(self._trace) - self.first <= patience
-        if is_new or any(line[2] != lines[-1][2] for line in lines):
+        are_wide = {width > 1 for width in self.widths[-patience - 1 :]}
+        if len(self._trace) - self.first <= patience or len(are_wide) > 1:
             return False
-        value, bound, _ = lines[0]
+        value, bound = lines[0]
         least = of_gap * (value - bound)
         gains = (value - lines[-1][0], value), (self.lower_bound - bound, self.lower_bound)
         return all(gain <= max(of_each * abs(of), least) for gain, of in gains)
