@@ -135,6 +135,34 @@ def test_hessian_of_sparse_rows(monkeypatch, most_stored):
     np.testing.assert_allclose(hessian, expected, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("n_close", [50, 10, 0])
+def test_rows_without_an_active_pair_are_left_out_of_the_hessian(monkeypatch, is_sparse, n_close):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 40)) * (rng.random((50, 40)) < 0.05)
+    winner = rng.integers(0, 45, 200)
+    pairs = np.stack([winner, winner + rng.integers(1, 6, 200)], axis=1)  # later rows are worse
+    scores = np.where(np.arange(50) < n_close, rng.normal(size=50), -10.0 * np.arange(50))
+    loss = SquaredHinge(GivenPairs(given_preferences(pairs, 50)), 1.0).evaluate(scores)
+    matrix = DesignMatrix.from_array(sp.csr_matrix(X) if is_sparse else X)
+    gathered, gather = [], DesignMatrix.gather
+
+    def noted(self, rows, columns, *args):
+        first, last, order = rows
+        gathered.extend([] if order is None else order[first:last].tolist())
+        return gather(self, rows, columns, *args)
+
+    monkeypatch.setattr(DesignMatrix, "gather", noted)
+    options = {"by_panels": not is_sparse}
+    hessian = given_hessian(matrix, loss, np.zeros(40), np.ones(40), np.float64, 1, **options)
+    active = np.flatnonzero(loss.hessian_diagonal)
+    assert len(active) <= n_close
+    assert len(active) > 0.9 * n_close - 1
+    assert gathered == active.tolist()
+    M = reference.laplacian(reference.given_pairs(pairs, 50), scores, np.ones(200))
+    np.testing.assert_allclose(hessian, 2 * X.T @ M @ X, atol=1e-12 * np.abs(hessian).max())
+
+
 @every_loss
 def test_tiny_and_huge_margins_are_certified(loss):
     X, pairs, weights, margins = contradictory(40, 3)
