@@ -235,6 +235,23 @@ def test_a_good_start_does_not_end_them(monkeypatch, solver):
     assert {line.solver for line in result.history} == {"interior_point"}
 
 
+def test_they_go_on_as_long_as_the_gap_halves_where_equations_are_solved_no_better(monkeypatch):
+    X, y, qid = text(1)
+    preferences = Preferences.from_labels(y, qid)
+    parameters = Parameters(C=1e4, loss="hinge", tol=1e-9, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(sparse.csr_matrix(X)), preferences, parameters)
+    monkeypatch.setattr(blocks, "TIGHTEST", 1e-2)  # they are solved hardly better than at first
+    results = []
+    for less in (0.0, 0.5, 1e9):
+        monkeypatch.setattr(blocks, "LESS", less)
+        progress = progress_of(parameters, None)
+        results.append(interior_blocks(problem.objective, np.zeros(X.shape[1]), progress))
+    at_once, halving, on = results
+    assert at_once.status is halving.status is Status.STALLED
+    assert at_once.n_iter < halving.n_iter < on.n_iter
+    assert on.dual_gap == halving.dual_gap < 0.5 * at_once.dual_gap
+
+
 @pytest.mark.parametrize(("n_queries", "last"), [(9, True), (2000, False)])
 def test_of_many_rows_they_go_last(n_queries, last):
     n = 9000

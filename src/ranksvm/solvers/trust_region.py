@@ -103,7 +103,8 @@ def trust_region(
         model, n_products = conjugate_gradients(of, precondition, *limits)
         progress.n_products += n_products
         if foreseen is not None and not model.leads_down(current.gradient):
-            model, n_products = conjugate_gradients(current.rounded(), precondition, *limits)
+            of = current.rounded()
+            model, n_products = conjugate_gradients(of, precondition, *limits)
             progress.n_products += n_products
         flat = FLAT
         may_be_last = accuracy * norm <= (1 + SPARE) * enough(target)
