@@ -249,7 +249,8 @@ def test_they_go_on_as_long_as_the_gap_halves_where_equations_are_solved_no_bett
     at_once, halving, on = results
     assert at_once.status is halving.status is Status.STALLED
     assert at_once.n_iter < halving.n_iter < on.n_iter
-    assert on.dual_gap == halving.dual_gap < 0.5 * at_once.dual_gap
+    assert halving.dual_gap < 0.5 * at_once.dual_gap
+    assert on.dual_gap > 0.9 * halving.dual_gap
 
 
 @pytest.mark.parametrize(("n_queries", "last"), [(9, True), (2000, False)])
