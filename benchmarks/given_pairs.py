@@ -8,8 +8,8 @@ all winners and of all losers: value and gradient of each loss, plain, and with 
 a sweep with the first product ``M v`` at these scores, which lists the pairs that curve the loss,
 and the next product. Below, whole fits. Then the Hessian of 123 sparse features of 32,000 rows, of
 the squared hinge at zero and of the hinge smoothed to a hundredth of the margin near the optimum,
-beside the product of all differences of rows with themselves by SciPy; and fits of these by every
-solver. All times are those of the CPU.
+each with its sweep, beside SciPy's product of all differences of rows with themselves; and fits of
+these by every solver. All times are those of the CPU.
 """
 
 import argparse
@@ -69,11 +69,7 @@ def noisy_pairs(n: int, n_pairs: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows, and pairs of these that a linear function orders but for noise."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d), dtype=np.float32)
-    latent = X.sum(axis=1)
-    one = rng.integers(0, n, n_pairs)
-    other = (one + rng.integers(1, n, n_pairs)) % n
-    ahead = latent[one] - latent[other] + rng.standard_normal(n_pairs)
-    return X, np.where((ahead > 0)[:, np.newaxis], np.c_[one, other], np.c_[other, one])
+    return X, ordered_pairs(rng, X.sum(axis=1), n_pairs)
 
 
 def categories(n: int, n_pairs: int) -> tuple[csr_matrix, np.ndarray]:
@@ -82,11 +78,16 @@ def categories(n: int, n_pairs: int) -> tuple[csr_matrix, np.ndarray]:
     values = np.array_split(np.arange(123), 14)
     columns = np.stack([rng.choice(each, n) for each in values], axis=1)
     X = csr_matrix((np.ones(14 * n), columns.ravel(), 14 * np.arange(n + 1)), (n, 123))
-    latent = X @ rng.standard_normal(123)
+    return X, ordered_pairs(rng, X @ rng.standard_normal(123), n_pairs)
+
+
+def ordered_pairs(rng: np.random.Generator, latent: np.ndarray, n_pairs: int) -> np.ndarray:
+    """Return pairs of rows that a latent number orders but for noise."""
+    n = len(latent)
     one = rng.integers(0, n, n_pairs)
     other = (one + rng.integers(1, n, n_pairs)) % n
     ahead = latent[one] - latent[other] + rng.standard_normal(n_pairs)
-    return X, np.where((ahead > 0)[:, np.newaxis], np.c_[one, other], np.c_[other, one])
+    return np.where((ahead > 0)[:, np.newaxis], np.c_[one, other], np.c_[other, one])
 
 
 def hessian_ratios(X: csr_matrix, pairs: np.ndarray, repeats: int) -> list[float]:
@@ -94,18 +95,20 @@ def hessian_ratios(X: csr_matrix, pairs: np.ndarray, repeats: int) -> list[float
     given = GivenPairs(given_preferences(pairs, X.shape[0]))
     matrix, shift, scale = DesignMatrix.from_array(X), np.zeros(123), np.ones(123)
     scores = X @ RankSVM(loss="hinge", n_threads=1).fit(X, pairs=pairs).coef_
-    losses = (
-        SquaredHinge(given, 1.0).evaluate(np.zeros(len(scores))),
-        SmoothedHinge(given, 1.0).narrowed(0.01).evaluate(scores),
-    )
+    losses = {
+        "squared hinge": (SquaredHinge(given, 1.0), np.zeros(len(scores))),
+        "narrow hinge": (SmoothedHinge(given, 1.0).narrowed(0.01), scores),
+    }
 
     def by_scipy() -> None:
         differences = X[pairs[:, 0]] - X[pairs[:, 1]]
         (differences.T @ differences).toarray()
 
     calls: dict[str, Callable[[], object]] = {"SciPy": by_scipy}
-    for k, loss in enumerate(losses):
-        calls[str(k)] = lambda loss=loss: matrix.hessian(loss, shift, scale, np.float64, 1)
+    for name, (loss, where) in losses.items():
+        calls[name] = lambda loss=loss, where=where: matrix.hessian(
+            loss.evaluate(where), shift, scale, np.float64, 1
+        )
     one, *ratios = median_passes(calls, repeats)
     return [1e3 * one, *ratios]
 
