@@ -111,7 +111,7 @@ auto vector_view(std::span<const T> values) {
 }
 
 // A property of Python that is one of the totals.
-template <double Totals::* total>
+template <auto total>
 double total_of(const Sweep& sweep) {
   return sweep.totals().*total;
 }
@@ -282,11 +282,10 @@ NB_MODULE(_core, m) {
           "in "
           "any order where the query is short; rows of no weight come last.")
       .def_prop_ro("n_active", &total_of<&Totals::n_active>)
-      .def_prop_ro("balance_scores", &total_of<&Totals::balance_scores>)
-      .def_prop_ro("scores_laplacian_scores", &total_of<&Totals::scores_laplacian_scores>)
-      .def_prop_ro("magnitude", &total_of<&Totals::magnitude>)
-      .def_prop_ro("slope_sum", &total_of<&Totals::slope_sum>)
+      .def_prop_ro("value", &total_of<&Totals::value>)
+      .def_prop_ro("offset", &total_of<&Totals::offset>)
       .def_prop_ro("smoothing", &total_of<&Totals::smoothing>)
+      .def_prop_ro("magnitude", &total_of<&Totals::magnitude>)
       .def_prop_ro("band_magnitude", &total_of<&Totals::band_magnitude>)
       .def_prop_ro("gradient_norm", &Sweep::gradient_norm)
       .def_prop_ro("gradient_rounding", &Sweep::gradient_rounding)

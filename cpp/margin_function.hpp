@@ -34,27 +34,20 @@ struct PairTotals {
   double magnitude = 0;  // what the rounding of these is relative to
 };
 
-// What it follows from where active pairs are counted.
-struct Totals {
-  // Total weight of the active pairs, balance' s and (squared hinge only) s' M s.
-  double n_active = 0, balance_scores = 0, scores_laplacian_scores = 0;
-  // Sum of the absolute values of the terms that the loss is the sum of: what rounding is
-  // relative to.
-  double magnitude = 0;
-  // Smoothed hinge only: the sum of alpha over all pairs, and that of (margin - z) (1 - alpha).
-  double slope_sum = 0, smoothing = 0;
-  // What rounding is relative to in these, and in gradient' s.
+// The same where active pairs are counted, with their total weight.
+struct Totals : PairTotals {
+  double n_active = 0;
+  // Smoothed hinge only: what rounding is relative to in offset and smoothing.
   double band_magnitude = 0;
   // Scaled squares, added up over the rows: of the gradient, and of a bound of its rounding.
   double gradient_square = 0, gradient_rounding_square = 0;
 
   Totals& operator+=(const Totals& more) {
-    n_active += more.n_active;
-    balance_scores += more.balance_scores;
-    scores_laplacian_scores += more.scores_laplacian_scores;
-    magnitude += more.magnitude;
-    slope_sum += more.slope_sum;
+    value += more.value;
+    offset += more.offset;
     smoothing += more.smoothing;
+    magnitude += more.magnitude;
+    n_active += more.n_active;
     band_magnitude += more.band_magnitude;
     gradient_square += more.gradient_square;
     gradient_rounding_square += more.gradient_rounding_square;

@@ -89,51 +89,57 @@ class Finish {
 
   // What sums over the partners of a document in a query of n may lose, relative to their terms.
   RANKSVM_INLINE void begin(std::uint32_t n) {
+    flush();
     const double terms = n, of_sums = std::min(terms + 4, std::sqrt(terms) + 8);
     of_sums_ = of_weights_ + (counts_are_exact_ ? 0 : kRoundOff * (of_sums + 4));
   }
   // Returns the gradient.
   RANKSVM_INLINE double add(const Sums& sums, std::uint32_t p, double outer) {
-    totals_.n_active += outer * sums.weight[p];
-    totals_.balance_scores -= outer * sums.margin[p];
+    of_query_.n_active += outer * sums.weight[p];
+    of_query_.value += outer * sums.value[p];
+    of_query_.magnitude += outer * sums.size[p];
     double gradient = outer * sums.gradient[p], rounding = of_sums_ * sums.slope[p];
     if constexpr (kind == Kind::squared_hinge) {
-      totals_.scores_laplacian_scores += outer * sums.size[p];
+      of_query_.offset += outer * (2 * margin_ * sums.slope[p] - sums.value[p]);
       gradient *= 2;
       // The terms margin - z are as inexact as z is, which is below 2 margin - z.
       rounding = 2 * (rounding + kRoundOff * (2 * sums.slope[p] + margin_ * sums.weight[p]));
     } else {
-      totals_.magnitude += outer * sums.size[p];
+      of_query_.offset += outer * margin_ * sums.slope[p];
     }
-    if constexpr (kind == Kind::smoothed_hinge) {
-      totals_.slope_sum += outer * sums.slope[p];
-      totals_.smoothing += outer * sums.smoothing[p];
-    }
-    totals_.gradient_square += scaled_square(gradient);
-    totals_.gradient_rounding_square += scaled_square(outer * rounding);
+    if constexpr (kind == Kind::smoothed_hinge) of_query_.smoothing += outer * sums.smoothing[p];
+    of_query_.gradient_square += scaled_square(gradient);
+    of_query_.gradient_rounding_square += scaled_square(outer * rounding);
     return gradient;
   }
   // All rows have been added, and with them each pair twice.
-  [[nodiscard]] Totals totals() const {
+  [[nodiscard]] Totals totals() {
+    flush();
     Totals once = totals_;
-    for (double* total : {&once.n_active, &once.balance_scores, &once.scores_laplacian_scores,
-                          &once.magnitude, &once.slope_sum, &once.smoothing})
+    for (double* total :
+         {&once.value, &once.offset, &once.smoothing, &once.magnitude, &once.n_active})
       *total /= 2;
-    // The sum of |z| is at most the root of that of 1 times that of z^2.
-    const double root =
-        margin_ * std::sqrt(once.n_active) + std::sqrt(once.scores_laplacian_scores);
-    once.magnitude =
-        kind == Kind::squared_hinge ? root * root : once.magnitude + margin_ * once.n_active;
+    if (kind != Kind::squared_hinge) {
+      once.magnitude += margin_ * once.n_active;
+      return once;
+    }
+    // Slack is as inexact as z is: the sum of slack (margin + |z|), at most by Cauchy and Schwarz.
+    const double root = margin_ * std::sqrt(once.n_active) + std::sqrt(once.magnitude);
+    once.magnitude = root * (std::sqrt(once.value) + 8 * kRoundOff * root);
     return once;
   }
 
  private:
+  RANKSVM_INLINE void flush() {
+    totals_ += of_query_;
+    of_query_ = {};
+  }
   RANKSVM_INLINE double scaled_square(double size) const {
     return (per_unit_ * size) * (per_unit_ * size);
   }
   double margin_, per_unit_, of_weights_, of_sums_ = 0;
   bool counts_are_exact_;
-  Totals totals_;
+  Totals totals_, of_query_;
 };
 
 }  // namespace

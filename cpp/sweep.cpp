@@ -1,6 +1,7 @@
 #include "sweep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -12,6 +13,7 @@ namespace ranksvm {
 namespace {
 
 constexpr std::int64_t kLeastPerThread = 1 << 10;  // documents
+constexpr std::int64_t kTogether = 64;             // documents: longer sums lose more
 constexpr double kRoundOff = 0.5 * std::numeric_limits<double>::epsilon();
 
 std::vector<double> window_margins(const MarginFunction& phi) {
@@ -36,6 +38,32 @@ struct ScoreColumns {
   }
 };
 
+// What the pairs of a document lack, margin - z, added up over its better and its worse partners,
+// by the sums of columns over these.
+template <int K>
+class Lacking {
+ public:
+  Lacking(const ScoreColumns<K>& column, double margin) : column_(column) {
+    for (int k = 0; k < K; ++k) margin_[k] = column(margin, k);
+  }
+  struct Sums {
+    double better = 0, worse = 0;
+  };
+  Sums operator()(double score, const double* better, const double* worse) const {
+    Sums sums;
+    for (int k = 1; k < K; ++k) {
+      const double own = column_(score, k);
+      sums.better += better[0] * (margin_[k] + own) - better[k];
+      sums.worse += worse[0] * (margin_[k] - own) + worse[k];
+    }
+    return sums;
+  }
+
+ private:
+  ScoreColumns<K> column_;
+  std::array<double, K> margin_;
+};
+
 }  // namespace
 
 Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
@@ -52,17 +80,21 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
   // Where queries are short that costs nothing, and leaves next to no rounding.
-  constexpr double kWideSpread = 1024, kNarrowBand = 1e-2;
+  constexpr double kWideSpread = 1024, kNarrowBand = 1e-2, kMany = 1 << 22;
   constexpr std::int64_t kShort = 1 << 12;
   const bool is_free = pairs_->longest_query() <= kShort && pairs_->whole_weights();
   const bool wide = order_.spread() > kWideSpread || is_free;
   const double unit =
-      exact_unit(order_.spread() * pairs_->largest_weight(), pairs_->longest_query());
+      exact_unit(std::max(order_.spread(), std::abs(phi.margin)) * pairs_->largest_weight(),
+                 pairs_->longest_query());
   if (phi.kind == MarginFunction::Kind::hinge)
     finish_hinge(n_threads);
-  else if (phi.kind == MarginFunction::Kind::squared_hinge)
-    wide ? finish_squared_hinge<3>(unit, n_threads) : finish_squared_hinge<2>(unit, n_threads);
-  else if (wide || phi.width < kNarrowBand)
+  else if (phi.kind == MarginFunction::Kind::squared_hinge) {
+    if (!wide) finish_squared_hinge<2>(unit, n_threads);
+    // Nor must rounding be seen where pairs lack next to nothing.
+    const bool is_coarse = pairs_->whole_weights() && totals_.magnitude > kMany * totals_.value;
+    if (wide || is_coarse) finish_squared_hinge<3>(unit, n_threads);
+  } else if (wide || phi.width < kNarrowBand)
     finish_smoothed_hinge<3>(unit, n_threads);
   else
     finish_smoothed_hinge<2>(unit, n_threads);
@@ -76,16 +108,21 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
 // derivative(position, sums, totals) returns the one and adds to the other.
 template <int K, class Column, class Derivative>
 void Sweep::finish(int n_threads, Column&& column, Derivative&& derivative) {
+  totals_ = {};
   const auto of_parts = visit_partners<K, Totals>(
       *pairs_, order_, counting_, n_threads,
       [&](std::int64_t p, double* values) {
         for (int k = 0; k < K; ++k) values[k] = inner(p) * column(order_.score(p), k);
       },
       [&](Totals& totals, std::int64_t begin, std::int64_t end, const PartnerSums<K>& sums) {
-        for (auto p = begin; p < end; ++p) {
-          const double slope = derivative(p, sums, totals);
-          gradient_[row_at(p)] = slope;
-          totals.gradient_square += scaled_square(slope);
+        for (auto first = begin; first < end; first += kTogether) {
+          Totals some;
+          for (auto p = first; p < std::min(first + kTogether, end); ++p) {
+            const double slope = derivative(p, sums, some);
+            gradient_[row_at(p)] = slope;
+            some.gradient_square += scaled_square(slope);
+          }
+          totals += some;
         }
       });
   for (const Totals& totals : of_parts) totals_ += totals;
@@ -93,11 +130,16 @@ void Sweep::finish(int n_threads, Column&& column, Derivative&& derivative) {
 
 // Adds what every loss is made of; returns the balance.
 double Sweep::add_active(std::int64_t p, double n_better, double n_worse, Totals& totals) {
-  const double balance = outer(p) * (n_better - n_worse);
   totals.n_active += outer(p) * n_better;
-  totals.balance_scores += balance * order_.score(p);
   degree_[p] = outer(p) * (n_better + n_worse);
-  return balance;
+  return outer(p) * (n_better - n_worse);
+}
+
+// Adds the hinge: the sum of margin - z over the active pairs is margin N + b's.
+void Sweep::add_hinge(std::int64_t p, double n_better, double balance, Totals& totals) const {
+  const double active = phi_.margin * outer(p) * n_better, of_score = balance * order_.score(p);
+  totals.value += active + of_score;
+  totals.magnitude += active + std::abs(of_score);
 }
 
 // What a sum over partners may lose, relative to the absolute values of its terms: as many
@@ -135,51 +177,59 @@ void Sweep::finish_hinge(int n_threads) {
   const double of_sums = pairs_->whole_weights() ? rounding_of_weights() : rounding_of_sums();
   const auto column = [](double, int) { return 1.0; };
   finish<1>(n_threads, column, [&](std::int64_t p, const PartnerSums<1>& sums, Totals& totals) {
-    const double balance = add_active(p, *sums.better(0, p), *sums.worse(0, p), totals);
-    totals.magnitude += std::abs(balance * order_.score(p));
+    const double n_better = *sums.better(0, p);
+    const double balance = add_active(p, n_better, *sums.worse(0, p), totals);
+    add_hinge(p, n_better, balance, totals);
+    totals.offset += phi_.margin * outer(p) * n_better;
     totals.gradient_rounding_square += scaled_square(of_sums * degree_[p]);
     return balance;
   });
-  totals_.magnitude += phi_.margin * totals_.n_active;
 }
 
+// The sum of (margin - z)^2 is margin times that of margin - z, and half the gradient times s.
 template <int K>
 void Sweep::finish_squared_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
+  const Lacking<K> lacking_at(column, phi_.margin);
   // With three columns of whole weights, all sums but those of small rests are exact.
   const bool exact = K == 3 && pairs_->whole_weights();
-  const double of_sums = rounding_of_sums(), spread = exact ? unit : order_.spread();
+  const double margin = phi_.margin, of_sums = rounding_of_sums(), spread = order_.spread();
   const double squares = exact ? 0 : largest_square_sum(n_threads);
-  const double of_weights = rounding_of_weights() * (phi_.margin + 2 * order_.spread());
+  const double of_weights = exact ? 0 : rounding_of_weights() * (margin + 2 * spread);
   finish<K>(n_threads, column, [&](std::int64_t p, const PartnerSums<K>& sums, Totals& totals) {
     const double *better = sums.better(0, p), *worse = sums.worse(0, p);
-    const double s = order_.score(p);
-    const double balance = add_active(p, better[0], worse[0], totals);
-    double product = 0;  // (M s)_p
-    for (int k = 1; k < K; ++k)
-      product += (better[0] + worse[0]) * column(s, k) - (better[k] + worse[k]);
-    product *= outer(p);
-    totals.scores_laplacian_scores += product * s;
-    totals.magnitude += 2 * phi_.margin * std::abs(balance * s);
-    totals.magnitude += std::abs(product * s);
-    // Differences of inexact sums are as inexact as these.
-    if (!pairs_->whole_weights()) totals.magnitude += 0.25 * degree_[p] * s * s;
-    // The sum of the absolute values of the partners' scores, times the weight of the document.
-    const double of_scores =
-        std::min(degree_[p] * spread, std::sqrt(degree_[p] * outer(p) * squares));
-    const double of_differences = std::abs(product) + std::abs(phi_.margin * balance) +
-                                  degree_[p] * std::min(std::abs(s), spread);
-    totals.gradient_rounding_square +=
-        scaled_square(2 * of_sums * (exact ? degree_[p] * unit : of_scores) +
-                      2 * of_weights * degree_[p] + 8 * kRoundOff * of_differences);
-    return 2 * (product + phi_.margin * balance);
+    const double s = order_.score(p), balance = add_active(p, better[0], worse[0], totals);
+    const auto lacking = lacking_at(s, better, worse);
+    const double slope = outer(p) * (lacking.better - lacking.worse);
+    const double size = outer(p) * (std::abs(lacking.better) + std::abs(lacking.worse));
+    // By the balance, which is known better than the sums are where these are inexact.
+    const double of_better =
+        exact ? outer(p) * lacking.better : margin * outer(p) * better[0] + balance * s;
+    totals.value += margin * of_better + slope * s;
+    totals.offset += margin * of_better - slope * s;
+    double of_differences = size, of_partners = degree_[p] * unit;
+    if (exact) {
+      totals.magnitude += size * (margin + std::abs(s)) + of_partners * (margin + std::abs(s));
+    } else {
+      totals.magnitude += margin * margin * outer(p) * better[0] +
+                          2 * margin * std::abs(balance * s) +
+                          std::abs((slope - margin * balance) * s);
+      // Differences of inexact sums are as inexact as these.
+      if (!pairs_->whole_weights()) totals.magnitude += 0.25 * degree_[p] * s * s;
+      of_differences += degree_[p] * (margin + std::abs(s));
+      // The sum of the absolute values of the partners' scores, times the weight of the document.
+      of_partners = std::min(degree_[p] * spread, std::sqrt(degree_[p] * outer(p) * squares));
+    }
+    totals.gradient_rounding_square += scaled_square(
+        2 * of_sums * of_partners + 2 * of_weights * degree_[p] + 8 * kRoundOff * of_differences);
+    return 2 * slope;
   });
-  totals_.magnitude += phi_.margin * phi_.margin * totals_.n_active;
 }
 
 template <int K>
 void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
   const ScoreColumns<K> column{unit};
+  const Lacking<K> lacking_at(column, phi_.margin);
   const double margin = phi_.margin, width = phi_.width;
   // Differences of inexact sums over two windows, in widths: their rounding goes with the sums.
   const bool inexact = K == 2 || !pairs_->whole_weights();
@@ -189,21 +239,19 @@ void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
     const double *better = sums.better(0, p), *worse = sums.worse(0, p);
     const double *better_below = sums.better(1, p), *worse_below = sums.worse(1, p);
     const double s = order_.score(p), weight = outer(p);
-    const double balance = add_active(p, better[0], worse[0], totals);
-    totals.magnitude += std::abs(balance * s);
+    add_hinge(p, better[0], add_active(p, better[0], worse[0], totals), totals);
 
-    // The numbers of partners in the band, and the sums of margin - z over these.
-    const double n_better = better[0] - better_below[0], n_worse = worse[0] - worse_below[0];
-    double slack_better = n_better * margin, slack_worse = n_worse * margin;
+    double in_better[K], in_worse[K];  // the band
     double sum_of_terms = (better[0] + worse[0]) * (margin + std::abs(s));
-    for (int k = 1; k < K; ++k) {
-      slack_better += n_better * column(s, k) - (better[k] - better_below[k]);
-      slack_worse -= n_worse * column(s, k) - (worse[k] - worse_below[k]);
-      sum_of_terms += std::abs(better[k]) + std::abs(worse[k]);
+    for (int k = 0; k < K; ++k) {
+      in_better[k] = better[k] - better_below[k];
+      in_worse[k] = worse[k] - worse_below[k];
+      if (k > 0) sum_of_terms += std::abs(better[k]) + std::abs(worse[k]);
     }
-    const double slope_better = slack_better / width, slope_worse = slack_worse / width;
-    degree_[p] = weight * (n_better + n_worse);
-    totals.slope_sum += weight * (better_below[0] + slope_better);
+    const auto lacking = lacking_at(s, in_better, in_worse);
+    const double slope_better = lacking.better / width, slope_worse = lacking.worse / width;
+    degree_[p] = weight * (in_better[0] + in_worse[0]);
+    totals.offset += margin * weight * (better_below[0] + slope_better);
     totals.smoothing +=
         weight * ((width - margin) * slope_better - (slope_better - slope_worse) * s);
     totals.band_magnitude += coarseness * weight * sum_of_terms * (1 + std::abs(s));
@@ -214,7 +262,6 @@ void Sweep::finish_smoothed_hinge(double unit, int n_threads) {
     totals.gradient_rounding_square += scaled_square(weight * (of_slopes + 2 * of_sums * of_terms));
     return weight * ((better_below[0] - worse_below[0]) + (slope_better - slope_worse));
   });
-  totals_.magnitude += margin * totals_.n_active;
 }
 
 void Sweep::degree(double* result) const {

@@ -118,6 +118,7 @@ class Sweep {
   template <int K, class Column, class Derivative>
   void finish(int n_threads, Column&& column, Derivative&& derivative);
   double add_active(std::int64_t position, double n_better, double n_worse, Totals& totals);
+  void add_hinge(std::int64_t position, double n_better, double balance, Totals& totals) const;
   // The square of a number of the size of the gradient, in units that do not overflow.
   [[nodiscard]] double scaled_square(double size) const {
     return (per_unit_ * size) * (per_unit_ * size);

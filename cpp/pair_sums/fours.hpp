@@ -57,7 +57,7 @@ struct FourRoles {
 // falls by alpha as its margin z grows, twice that for the squared hinge.
 struct Sums {
   Numbers weight;              // 1
-  Numbers margin, size;        // z, and its absolute value; its square for the squared hinge
+  Numbers value, size;         // the hinge and |z|; for the squared hinge, their squares
   Numbers gradient, slope;     // alpha with the sign of the gradient, and without
   Numbers curving, smoothing;  // 1 and (margin - z) (1 - alpha), in the band
 };
@@ -85,7 +85,7 @@ class FourSums {
   }
   RANKSVM_INLINE void store(std::uint32_t first, Sums& sums, std::uint64_t* partners) const {
     sums.weight.set_four(first, weight_);
-    sums.margin.set_four(first, margin_);
+    sums.value.set_four(first, value_);
     sums.size.set_four(first, size_);
     sums.gradient.set_four(first, gradient_);
     sums.slope.set_four(first, slope_);
@@ -111,7 +111,7 @@ class FourSums {
       smoothing_ += weight * where(curving, slack * (1.0 - alpha));
     }
     weight_ += weight;
-    margin_ += weighted;
+    value_ += kind == Kind::squared_hinge ? slope * slack : weight * slack;
     size_ += kind == Kind::squared_hinge ? weighted * margin : size_of(weighted);
     slope_ += slope;
     gradient_ += where(is_better, -slope, slope);
@@ -122,7 +122,7 @@ class FourSums {
   Four score_, level_;
   FourRoles roles_;
   MarginFunction phi_;
-  Four weight_{}, margin_{}, size_{}, gradient_{}, slope_{}, curving_{}, smoothing_{};
+  Four weight_{}, value_{}, size_{}, gradient_{}, slope_{}, curving_{}, smoothing_{};
   FourWords partners_{};
 };
 

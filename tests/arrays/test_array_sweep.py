@@ -62,7 +62,7 @@ def test_all_that_a_sweep_knows(ranking, seed, loss, library):
     if all(weight is None for weight in weights.values()):
         assert arrays.n_active == core.n_active
     noise = 1e-15 * core.magnitude
-    for name in ("n_active", "balance_scores", "scores_laplacian_scores", "slope_sum", "smoothing"):
+    for name in ("n_active", "value", "offset", "smoothing"):
         value = getattr(core, name)
         assert getattr(arrays, name) == pytest.approx(value, rel=1e-11, abs=noise / (width or 1))
     degree = core.degree()

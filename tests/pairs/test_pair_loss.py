@@ -211,6 +211,27 @@ def test_large_query(n, n_levels, counting):
     )
 
 
+@pytest.mark.parametrize("counting", [name for name in WAYS if name != "pairs"])
+@pytest.mark.parametrize("n", [40, 1_000, 9_000])
+def test_pairs_that_all_but_reach_the_margin_lose_nothing_to_rounding(n, counting):
+    rng, unit = np.random.default_rng(n), 2.0**-34
+    y, k = rng.integers(0, 2, n), rng.integers(-20, 21, n)
+    lacking = np.maximum(k[y == 1][:, np.newaxis] + k[y == 0], 0)
+    gradient = np.zeros(n)
+    gradient[y == 1], gradient[y == 0] = -lacking.sum(axis=1), lacking.sum(axis=0)
+    value = int((lacking**2).sum()) * unit**2
+    here = make_loss(SquaredHinge, y, **WAYS[counting]).evaluate(
+        np.where(y == 1, 1 - unit * k, unit * k)
+    )
+    assert abs(here.value - value) <= here.rounding
+    assert abs(here.offset - (2 * int(lacking.sum()) * unit - value)) <= 2 * here.rounding
+    off = np.linalg.norm(here.gradient - 2 * unit * gradient)
+    assert off <= here.gradient_rounding
+    if counting != "arrays":
+        assert here.rounding <= 1e-4 * value
+        assert here.gradient_rounding <= 1e-6 * here.gradient_norm
+
+
 def large_rankings(name):
     rng = np.random.default_rng(5)
     if name == "queries":
@@ -318,8 +339,8 @@ def test_no_scores_within_a_reach_lose_more_than_is_foreseen(Loss, ranking, reac
     moves = np.random.default_rng(seed).choice([-1, -0.5, 1], len(ranking.y))
     for loss in make_losses(Loss, ranking):
         value = loss.evaluate(ranking.scores).value
-        there = loss.evaluate(ranking.scores + reach * moves).value
+        there = loss.evaluate(ranking.scores + reach * moves)
         most = loss.most_within(value, reach)
-        assert there <= most * (1 + 1e-8) + 1e-300
+        assert there.value <= most * (1 + 1e-8) + there.rounding + 1e-300
         all_active = loss.evaluate(0 * ranking.scores).value
         assert loss.most_within(all_active, 0.0) == pytest.approx(all_active)

@@ -14,6 +14,7 @@ from cases import OF_MANY_ROWS, make_problem
 from places import core_only
 from ranksvm import ConvergenceWarning, RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.rounds import train
 from ranksvm.names import COUNTINGS, NORMALIZATIONS, SOLVERS
@@ -193,6 +194,23 @@ def test_more_than_floating_point_can_give_ends_all_the_same(solver, place):
         assert model.status_ == "stalled"
         assert model.dual_gap_ < 1e-8
         assert model.objective_ == pytest.approx(optimum(X, y, qid, 1.0)[1], rel=1e-9)
+
+
+def test_a_plane_beyond_floating_point_is_no_plane(monkeypatch):
+    planes, of_evaluation = [], LinearEvaluation.plane
+
+    def plane(self):
+        planes.append(of_evaluation.fget(self))
+        return planes[-1] if len(planes) < 5 else planes[-1]._replace(offset=-np.inf)
+
+    monkeypatch.setattr(LinearEvaluation, "plane", property(plane))
+    X, y, qid = make_problem(15)
+    model = RankSVM(solver="bundle", **TIGHT)
+    with pytest.warns(ConvergenceWarning, match="floating point"):
+        model.fit(X, y, qid)
+    assert model.status_ == "stalled"
+    assert len(planes) < 10
+    assert 0 < model.dual_gap_ < 1
 
 
 @every_solver

@@ -41,13 +41,14 @@ class ArraySweep:
         The derivative of the loss by each score.
     n_active : float
         Total weight of the active pairs.
-    balance_scores, scores_laplacian_scores : float
-        ``b's`` and, for the squared hinge, ``s'Ms``.
+    value, offset : float
+        The loss, and where its tangent meets 0; for the smoothed hinge, the hinge, and less the
+        smoothing.
     magnitude : float
         The sum of the absolute values of the terms of the loss: what rounding is relative to.
-    slope_sum, smoothing, band_magnitude : float
-        Of the smoothed hinge: the sum of all alpha, that of ``(margin - z) (1 - alpha)``, and what
-        rounding is relative to in these two.
+    smoothing, band_magnitude : float
+        Of the smoothed hinge: the sum of ``(margin - z) (1 - alpha)``, and what rounding is
+        relative to in this and the offset.
 
     Raises
     ------
@@ -92,13 +93,11 @@ class ArraySweep:
         if total["not_finite"]:
             raise InputError("scores must be finite")
         self.n_active = total["active"]
-        self.balance_scores = total["balance"]
+        self.value, self.offset = total["value"], total["offset"]
         self.magnitude = total["magnitude"]
-        self.scores_laplacian_scores = total.get("laplacian", 0.0)
         self.gradient_norm = total["unit"] * total["gradient_square"] ** 0.5
         magnitude = total["unit"] * total.get("gradient_magnitude", 0.0) ** 0.5
         self.gradient_rounding = ROUNDING * magnitude * (1 if pairs.roles is None else 2)
-        self.slope_sum = total.get("slopes", 0.0)
         self.smoothing = total.get("smoothing", 0.0)
         self.band_magnitude = total.get("band_magnitude", 0.0)
 
@@ -109,7 +108,8 @@ class ArraySweep:
         active = self._outer * sums.n_better
         terms = {
             "active": active,
-            "balance": balance * score,
+            "value": self._margin * active + balance * score,
+            "offset": self._margin * active,
             "magnitude": self._margin * active + xp.abs(balance * score),
         }
         if not sums.is_exact:
@@ -125,11 +125,12 @@ class ArraySweep:
         magnitude = magnitude + xp.abs(product * score)
         if not sums.is_exact:  # differences of two sums are as inexact as these
             magnitude = magnitude + 0.25 * self._degree * score**2
+        lacking, slope = margin * active + balance * score, product + margin * balance
         of_terms = margin if sums.is_exact else 4 * (margin + xp.abs(score))
-        return 2 * (product + margin * balance), {
+        return 2 * slope, {
             "active": active,
-            "balance": balance * score,
-            "laplacian": product * score,
+            "value": margin * lacking + slope * score,
+            "offset": margin * lacking - slope * score,
             "magnitude": magnitude,
             "gradient_magnitude": xp.abs(product) + self._degree * of_terms,
         }
@@ -146,9 +147,9 @@ class ArraySweep:
         tilt = self._outer * (slack_better - slack_worse) / width
         terms = {
             "active": active,
-            "balance": balance * score,
+            "value": margin * active + balance * score,
+            "offset": margin * (self._outer * inner_better + band),
             "magnitude": margin * active + xp.abs(balance * score),
-            "slopes": self._outer * inner_better + band,
             "smoothing": (width - margin) * band - tilt * score,
         }
         of_slopes = (

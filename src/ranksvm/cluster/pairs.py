@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import cached_property
-from ..pairs.sweeps import AnySweep
+from ..pairs.sweeps import Sweep
 from .formula import Formula, Precision, Recipe
 from .rounds import Rounds
 from .sums import Total
@@ -107,9 +107,9 @@ class Sweeps:
     """Sweeps as they were made, as long as what made them is there: a few vectors of weights."""
 
     def __init__(self) -> None:
-        self._held: WeakKeyDictionary[Callable[[], AnySweep], AnySweep] = WeakKeyDictionary()
+        self._held: WeakKeyDictionary[Callable[[], Sweep], Sweep] = WeakKeyDictionary()
 
-    def of(self, make: Callable[[], AnySweep]) -> AnySweep:
+    def of(self, make: Callable[[], Sweep]) -> Sweep:
         """Return what `make` has made, or makes now."""
         sweep = self._held.get(make)
         if sweep is None:

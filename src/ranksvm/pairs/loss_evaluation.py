@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..records import record
 from .dual_ray import DualRay
 from .queries import QueryGroups
-from .sweeps import AnySweep, Pairs, Scores
+from .sweeps import Pairs, Scores, Sweep
 
 
 @record
@@ -76,11 +76,11 @@ class SmoothEvaluation(LossEvaluation):
     """
 
     pairs: Pairs
-    make_sweep: Callable[[], AnySweep]
+    make_sweep: Callable[[], Sweep]
     curvature: float
 
     @property
-    def sweep(self) -> AnySweep:
+    def sweep(self) -> Sweep:
         """The sweep at these scores: the last, or made again."""
         return self.pairs.last_sweep.of(self.make_sweep)
 

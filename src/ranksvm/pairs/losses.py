@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from ..records import record
 from .loss_evaluation import LossEvaluation, SmoothEvaluation
 from .rounding import ROUNDING
-from .sweeps import AnySweep, LabelSweep, Pairs, has_exact_slopes, is_pairwise
+from .sweeps import Pairs, Sweep, has_exact_slopes
 
 
 @record
@@ -91,16 +91,6 @@ class PairLoss(ABC):
         return there
 
 
-Sums: TypeAlias = tuple[float, float]  # value and offset
-
-
-def _sums(sweep: AnySweep, formula: Callable[[LabelSweep], Sums]) -> Sums:
-    """Return what a sweep over given pairs has added up, or what follows from other sums."""
-    if is_pairwise(sweep):
-        return sweep.value, sweep.offset
-    return formula(cast("LabelSweep", sweep))
-
-
 class Hinge(PairLoss):
     """The hinge loss ``phi(z) = max(0, margin - z)`` of SVM^rank and TreeRSVM.
 
@@ -111,19 +101,14 @@ class Hinge(PairLoss):
     def evaluate(self, scores: ArrayLike) -> LossEvaluation:
         """Evaluate the loss at scores of shape (n_samples,)."""
         sweep = self.pairs.sweep(scores, "hinge", self.margin)
-        value, offset = _sums(sweep, self._of_labels)
         return LossEvaluation(
-            value=value,
+            value=sweep.value,
             gradient=sweep.gradient,
-            offset=offset,
+            offset=sweep.offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
         )
-
-    def _of_labels(self, sweep: LabelSweep) -> Sums:
-        constant = self.margin * sweep.n_active
-        return constant + sweep.balance_scores, constant
 
     def smoothed(self, width: float | None = None) -> SmoothedHinge:
         """Return the same loss with smooth derivatives; by default, as wide as a margin is."""
@@ -144,7 +129,7 @@ class SmoothLoss(PairLoss):
     is_of_queries: ClassVar[bool] = True
 
     @abstractmethod
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
 
     @abstractmethod
@@ -190,7 +175,7 @@ class SquaredHinge(SmoothLoss):
         width = max(ratio * self.width, 1.0)
         return self if width == self.width else replace(self, width=width)
 
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
         return partial(self.pairs.sweep, scores, "squared_hinge", self.margin)
 
@@ -198,25 +183,20 @@ class SquaredHinge(SmoothLoss):
         """Evaluate at scores of shape (n_samples,): the loss, and the derivatives if widened."""
         make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
-        value, offset = _sums(sweep, self._of_labels)
         there = SmoothEvaluation(
-            value=value,
+            value=sweep.value,
             gradient=sweep.gradient,
-            offset=offset,
+            offset=sweep.offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
-            quadratic=value,
+            quadratic=sweep.value,
             largest_multiple=np.inf,
             pairs=self.pairs,
             make_sweep=make_sweep,
             curvature=2.0,
         )
         return there if self.width == 1.0 else self._widened(there)
-
-    def _of_labels(self, sweep: LabelSweep) -> Sums:
-        constant, square = self.margin**2 * sweep.n_active, sweep.scores_laplacian_scores
-        return constant + 2 * self.margin * sweep.balance_scores + square, constant - square
 
     def _widened(self, there: SmoothEvaluation) -> SmoothEvaluation:
         h = self.width
@@ -283,7 +263,7 @@ class SmoothedHinge(SmoothLoss):
         gradient += below
         return replace(there, gradient=gradient, curvature=1 / (ratio * self.width))
 
-    def sweep_maker(self, scores: ArrayLike) -> Callable[[], AnySweep]:
+    def sweep_maker(self, scores: ArrayLike) -> Callable[[], Sweep]:
         """Return what makes the sweep at scores of shape (n_samples,)."""
         return partial(self.pairs.sweep, scores, "smoothed_hinge", self.margin, self.width)
 
@@ -291,11 +271,10 @@ class SmoothedHinge(SmoothLoss):
         """Evaluate at scores of shape (n_samples,): the hinge, and the smoothed derivatives."""
         make_sweep = self.sweep_maker(scores)
         sweep = self.pairs.last_sweep.of(make_sweep)
-        value, offset = _sums(sweep, self._of_labels)
         return SmoothEvaluation(
-            value=value,
+            value=sweep.value,
             gradient=sweep.gradient,
-            offset=offset,
+            offset=sweep.offset,
             rounding=ROUNDING * sweep.magnitude,
             gradient_norm=sweep.gradient_norm,
             gradient_rounding=sweep.gradient_rounding,
@@ -307,7 +286,3 @@ class SmoothedHinge(SmoothLoss):
             make_sweep=make_sweep,
             curvature=1 / self.width,
         )
-
-    def _of_labels(self, sweep: LabelSweep) -> Sums:
-        value = self.margin * sweep.n_active + sweep.balance_scores
-        return value, self.margin * sweep.slope_sum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeGuard
+from typing import Protocol, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -25,6 +25,14 @@ class Sweep(Protocol):
     @property
     def gradient(self) -> Scores:
         """By row: the derivative of the loss by each score."""
+
+    @property
+    def value(self) -> float:
+        """The loss; for the smoothed hinge, that of the hinge."""
+
+    @property
+    def offset(self) -> float:
+        """Where the tangent meets 0, less the smoothing."""
 
     @property
     def magnitude(self) -> float:
@@ -54,48 +62,16 @@ class Sweep(Protocol):
 
 
 class LabelSweep(Sweep, Protocol):
-    """A sweep over the pairs of labels, with sums over those that are active at one margin."""
+    """A sweep over the pairs of labels, which counts those that are active at one margin."""
 
     @property
     def n_active(self) -> float:
         """Total weight of the active pairs."""
 
-    @property
-    def balance_scores(self) -> float:
-        """``b's`` for the balance b of the active pairs."""
 
-    @property
-    def scores_laplacian_scores(self) -> float:
-        """``s'Ms``; of the squared hinge."""
-
-    @property
-    def slope_sum(self) -> float:
-        """The sum of all slopes alpha; of the smoothed hinge."""
-
-
-class GivenSweep(Sweep, Protocol):
-    """A sweep over given pairs, which adds up the loss itself."""
-
-    @property
-    def value(self) -> float:
-        """The loss; for the smoothed hinge, that of the hinge."""
-
-    @property
-    def offset(self) -> float:
-        """Where the tangent meets 0, less the smoothing."""
-
-
-AnySweep: TypeAlias = LabelSweep | GivenSweep
-
-
-def is_pairwise(sweep: AnySweep) -> TypeGuard[GivenSweep]:
-    """Say whether a sweep is over given pairs."""
-    return hasattr(sweep, "value")
-
-
-def has_exact_slopes(sweep: AnySweep) -> bool:
+def has_exact_slopes(sweep: Sweep) -> bool:
     """Say whether slopes are those of pairs, one by one, which no rounding takes beyond 1."""
-    return is_pairwise(sweep) and not getattr(sweep, "is_of_parts", False)
+    return not (hasattr(sweep, "n_active") or getattr(sweep, "is_of_parts", False))
 
 
 class BlockSweep(LabelSweep, Protocol):
@@ -150,9 +126,9 @@ class LastSweep:
 
     def __init__(self) -> None:
         # A weak reference, since what makes a sweep leads back to the pairs that hold this.
-        self._held: tuple[ref[Callable[[], AnySweep]], AnySweep] | None = None
+        self._held: tuple[ref[Callable[[], Sweep]], Sweep] | None = None
 
-    def of(self, make: Callable[[], AnySweep]) -> AnySweep:
+    def of(self, make: Callable[[], Sweep]) -> Sweep:
         """Return what `make` has made, or makes now."""
         held = self._held  # one read: threads may share this
         if held is not None and held[0]() is make:
@@ -193,7 +169,7 @@ class Pairs(Protocol):
     def asarray(self, values: ArrayLike) -> Scores:
         """Return scores, or vectors like them, as sweeps take them."""
 
-    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> AnySweep:
+    def sweep(self, scores: ArrayLike, loss: str, margin: float, width: float = 0.0) -> Sweep:
         """Find the active pairs at `scores`, and what a loss makes of them.
 
         `loss` is "hinge", "squared_hinge" or "smoothed_hinge", the last with its `width`; `margin`

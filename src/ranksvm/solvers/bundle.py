@@ -9,7 +9,7 @@ from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
 from .progress import Progress
 from .protocols import Objective
-from .result import SolverResult
+from .result import SolverResult, Status
 
 Vector = NDArray[np.float64]
 
@@ -73,7 +73,10 @@ def bundle(
             best, step = lowest.evaluation, lowest.step
         # At w_t itself the plane always is a new one.
         first_step = min(step, 1.0) if step > 0 else 1.0
-        planes.add(*beyond.evaluation.plane)
+        plane = beyond.evaluation.plane
+        if not plane.is_finite:
+            return progress.result(Status.STALLED)
+        planes.add(*plane)
         del line, lowest, beyond  # each has scores for all rows
         status = progress.record(best, step, planes.lower_bound)
     return progress.result(status)

@@ -24,6 +24,11 @@ class Plane(NamedTuple):
     noise: float
     grain: Vector
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether it lies within floating point."""
+        return bool(np.isfinite(self.offset) and np.isfinite(self.slope).all())
+
 
 class NewtonSystem(NamedTuple):
     """Hessian ``B'HB`` by coordinates y of the step ``B y``, and the maps B' and B.
