@@ -185,28 +185,25 @@ def retreating(n_before, n_after, factor, widest=64e-3):
     return [1e-3] * n_before + [widest * factor**k for k in range(n_after)]
 
 
-def test_what_is_left_is_the_smoothing_after_a_retreat():
-    lost = 40
-    falls, stands = (retreating(lost, 24, factor) for factor in (0.7, 1.0))
-    assert goes_on(64, 1e-5, 0.0, smoothings=falls)
-    assert not goes_on(64, 1e-5, 0.0, smoothings=stands)
-    assert not goes_on(64, 1e-5, 0.0)
-
-
-def test_a_retreat_is_free_again_within_the_work_of_the_other_alone():
-    few = int(FREE * WORK)
-    for n, allowed in ((60, True), (int(WORK) + few, False)):
-        smoothings = retreating(n - few, few, 1.0)
-        assert goes_on(n, 1e-3, 0.0, smoothings=smoothings) is allowed
+@pytest.mark.parametrize("factor", [0.7, 1.0])
+def test_after_a_retreat_all_the_work_of_the_other_is_free(factor):
+    for n, allowed in ((60, True), (int(WORK) + 1, True), (int(WORK) + 2, False)):
+        assert goes_on(n, 1e-3, 0.0, smoothings=retreating(n - 24, 24, factor)) is allowed
+        assert not goes_on(n, 1e-3, 0.0)
 
 
 def test_a_retreat_shows_in_the_width_before_what_is_smoothed_rises():
-    few = int(FREE * WORK)
     progress = make_progress(60, 1e-3, 0.0, smoothings=[1e-3] * 60)
     assert not Patience(WORK)(progress)
-    progress.widths[60 - few :] = [64.0] * few
+    progress.widths[40:] = [64.0] * 20
     assert Patience(WORK)(progress)
-    progress.widths[60 - few :] = [2.0] * few
+    progress.widths[40:] = [2.0] * 20
+    assert not Patience(WORK)(progress)
+
+
+def test_to_begin_wide_is_no_retreat():
+    progress = make_progress(60, 1e-3, 0.0, smoothings=[1e-3] * 60)
+    progress.widths[1:] = [64.0] * 59
     assert not Patience(WORK)(progress)
 
 

@@ -1,6 +1,7 @@
 """The widths of a smoothing: where a step from one has to be cut short, or foresees the next."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,6 +143,55 @@ def test_a_wide_way_that_leads_back_again_and_again_is_left(has_kinks, most):
     assert narrow is (None if has_kinks else at)
     assert not continuation.is_wide
     assert continuation.widened(at) is at
+
+
+@dataclass(frozen=True)
+class Place(Width):
+    """The same at some weights, with a lower bound."""
+
+    weights: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    lower_bound: float = 9.0
+
+    def along(self, step):
+        there = replace(self, weights=self.weights + step)
+        return SimpleNamespace(trial=lambda length: SimpleNamespace(evaluation=there))
+
+
+def narrowed_from(continuation, weight, distance):
+    """Narrow the smoothing at weights that have so much to gain; return what this leads to."""
+    at = Place(weights=np.full(2, weight), smoothing=1e3, distance=distance, width=weight)
+    return continuation.refine(at, 1e-9)
+
+
+def test_the_way_goes_back_to_the_last_accurate_minimum():
+    continuation = Continuation()
+    continuation.widened(Place())
+    for weight, distance in ((8.0, 0.1), (4.0, 0.5), (2.0, 3.0)):  # of a thousandth, or more
+        narrow = narrowed_from(continuation, weight, distance)
+    back = continuation.retreat(narrow, 0.1)
+    np.testing.assert_array_equal(back.weights, [4.0, 4.0])
+    assert back.width == pytest.approx(4.0 * continuation.ratio)
+    assert 0.5 < continuation.ratio < 1
+    # Nothing was accurate since: the next way back leads to a wider smoothing.
+    assert continuation.retreat(back, 0.1) is None
+    again = continuation.retreat(back, 0.1)
+    assert again.weights is back.weights
+    assert again.width == 64 * back.width
+
+
+def test_steps_with_care_stay_at_a_width_that_they_miss_by_far_twice():
+    continuation = Continuation()
+    continuation.widened(Place())
+    assert narrowed_from(continuation, 8.0, 0.8).width < 8
+    continuation.retreat(Place(), 0.1)
+    assert continuation.accuracy_for(0.3, 10.0, is_new=True) == 1e-3
+    near, far = 0.5 * (10 * 0.01) ** 2, 0.6  # residuals of 0.01 are wanted
+    assert narrowed_from(continuation, 8.0, near).width < 8
+    for stays in (True, True, False, True):
+        assert (narrowed_from(continuation, 8.0, far).width == 8) is stays
+    assert continuation.accuracy_for(0.3, 1.0, is_new=False) == pytest.approx(0.01)
+    assert continuation.accuracy_for(0.3, 1.0, is_new=True) == 1e-3
+    assert continuation.accuracy_for(0.3, 1e-9, is_new=False) == 0.5
 
 
 def test_a_smooth_loss_goes_on_from_the_better_end_of_a_wide_way():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf, log
 
 from ..records import record
@@ -45,7 +46,7 @@ class Patience:
       next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
       value of a smoothed loss, that it is on its way, however long that is,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
-      long: both counts begin there, as long as the work in all is no more than the other takes.
+      long, and the end comes at once: all the work of the other one is free.
 
     What planes have left falls ever more slowly: by the root, the end is foreseen about where it
     comes, while a rate that lasted would promise it half as far away for as long as they go on. But
@@ -89,12 +90,10 @@ class Patience:
         if done <= free:
             is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
-        turn = _widened(progress.widths[progress.first :]) if done <= self.work else 0
-        begun = _work(lines[turn])
-        since = _work(lines[-1]) - begun
-        if since <= free:
+        if done <= self.work and _was_widened(progress.widths[progress.first :]):
             return True
-        early = begun + (1 - LOOK_BACK) * since
+        begun = _work(lines[0])
+        early = begun + (1 - LOOK_BACK) * done
         before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
         wanted = progress.target
         is_smoothed = not (progress.is_smooth or progress.is_at_kinks)
@@ -110,13 +109,13 @@ class Patience:
             if done + to_fall <= AT_MOST * self.work:
                 return True
         pace = PACE if progress.is_smooth else PACE_WITH_KINKS
-        power: float = since**pace
+        power: float = done**pace
         then, now = left[before], left[-1]
         if progress.is_at_kinks or (self.of_bounds and not progress.is_smooth):
             then, now = _of_bound(then), _of_bound(now)
         gain = log(then / now) / (power - (_work(lines[before]) - begun) ** pace)
         to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
-        end: float = begun - _work(lines[0]) + (power + to_gain / gain) ** (1 / pace)
+        end: float = (power + to_gain / gain) ** (1 / pace)
         is_near = end - done <= LITTLE_MORE * self.work
         return end <= (LATEST if is_near else AT_MOST) * self.work
 
@@ -137,10 +136,9 @@ def _to_fall(before: Iteration, here: Iteration) -> float:
     return log((here.value - bound) / (NEAR * bound)) / rate
 
 
-def _widened(widths: list[float]) -> int:
-    """Return where a smoothing was widened last by so much; 0 if it never was."""
-    rises = (k for k in range(len(widths) - 1, 0, -1) if widths[k] > RISE * widths[k - 1])
-    return next(rises, 0)
+def _was_widened(widths: list[float]) -> bool:
+    """Say whether a smoothing was widened again by so much, after it had begun."""
+    return any(there > RISE * here for here, there in pairwise(widths[1:]))
 
 
 def _of_bound(gap: float) -> float:

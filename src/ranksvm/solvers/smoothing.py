@@ -19,10 +19,13 @@ AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a wi
 SHORT, SHORTEST = 0.25, 0.1  # a step
 BEFORE = 1 / 256  # of the way to the end
 FAR = 0.3  # a relative gap
+NEARLY_NONE = 0.002  # of what is smoothed
 RISING = 3.0  # of the gap to reach
 LIKELY, OF_ALL = 60, 0.3  # products to tie what lies at the kink, and their share of all
 MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
+CAREFUL, LOOSEST = 0.001, 0.5  # parts of the residual: with care, and where the rest is little
+STRAY, MOST_MORE = 10.0, 2  # residuals by which a minimum is missed, and steps that put that right
 
 
 class Continuation:
@@ -46,9 +49,11 @@ class Continuation:
     (`widened`), and narrows steadily, from minimum to minimum: all pairs stay active, and their
     Hessian is well conditioned. Exact steps and a loss without kinks need that seldom; it shows in
     steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
-    the way goes back to a wider smoothing, and on from there more accurately and less steeply; but
-    if it fails again and again, the wide way is left for good (`retreat`). On it, minima move along
-    a line nearly, and the last two tell where to (`limit`), and maybe how it ends (`ends`).
+    the way goes back to the last minimum that was found accurately, or to a wider smoothing, and on
+    from there with more care: less steeply, with equations solved more accurately, and further
+    steps where one misses the minimum by far more than these left. But if it fails again and again,
+    the wide way is left for good (`retreat`). On it, minima move along a line nearly, and the last
+    two tell where to (`limit`), and maybe how it ends (`ends`).
 
     Parameters
     ----------
@@ -72,7 +77,10 @@ class Continuation:
         self._is_first = True
         self.is_wide = False
         self._began: Evaluation | None = None  # where the way left for a wide smoothing
-        self._minimum: tuple[Vector, float] | None = None  # of the last width, and that width
+        # Of the last width, and that width; and the same of the last that was found accurately.
+        self._minimum: tuple[Vector, float] | None = None
+        self._accurate: tuple[Vector, float] | None = None
+        self._residual, self._n_more = 0.0, 0  # what equations leave, and steps more at a width
         self._n_for_ties, self._bound = 0, -np.inf  # products; the last lower bound
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
@@ -140,8 +148,9 @@ class Continuation:
 
         That is half the way back, by its logarithm, where the first step at a width had to be cut
         short for the first time. Once the smoothing is wide, it is after any such step, unless the
-        last one had been, too; and equations are to be solved more accurately. A loss without kinks
-        becomes so (`begun_anew`). Where the way has gone back before, it is wide no longer.
+        last one had been, too: to the last minimum that was accurate, or if there is none since the
+        way went back before, to a wider smoothing. A loss without kinks becomes wide
+        (`begun_anew`). Where the way has gone back as often as may be, it is wide no longer.
         """
         if not (self.is_wide or evaluation.has_kinks):
             return self.begun_anew(evaluation, step, dual_gap)
@@ -159,9 +168,37 @@ class Continuation:
         if self._n_retreats == most:
             return self._narrow_again(evaluation)
         self._n_retreats += 1
-        self.accuracy /= 3
-        self.ratio = min(self.ratio**0.5, GENTLY)
-        return evaluation.narrowed(WIDER)
+        if not evaluation.has_kinks:
+            self.accuracy, self.ratio = self.accuracy / 3, min(self.ratio**0.5, GENTLY)
+            return evaluation.narrowed(WIDER)
+        self.accuracy, self.ratio = CAREFUL, max(self.ratio**0.5, GENTLY)
+        if self._accurate is None:
+            return evaluation.narrowed(WIDER)
+        (weights, width), self._accurate = self._accurate, None
+        there = evaluation.along(weights - evaluation.weights).trial(1.0).evaluation
+        return there.narrowed(self.ratio * width / there.width)
+
+    def accuracy_for(self, accuracy: float, norm: float, is_new: bool) -> float:
+        """Return how far equations are to be solved, which would do with this accuracy.
+
+        `norm` is that of the gradient, at a new width or not: with care, a further step at a width
+        is to leave no more than the first was to.
+        """
+        if not self.is_wide:
+            return min(accuracy, self.accuracy)
+        if is_new or not self._is_careful or self._residual == 0:
+            self._residual = self.accuracy * norm
+        return min(max(self._residual / norm, self.accuracy), LOOSEST)
+
+    @property
+    def _is_careful(self) -> bool:
+        return self.accuracy < ACCURATE
+
+    def _strays(self, to_gain: float) -> bool:
+        """Say whether a step has missed the minimum by far more than its equations left."""
+        misses = self._is_careful and 2 * to_gain > (STRAY * self._residual) ** 2 > 0
+        self._n_more = self._n_more + 1 if misses and self._n_more < MOST_MORE else 0
+        return self._n_more > 0
 
     def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
@@ -178,8 +215,11 @@ class Continuation:
         to_gain = evaluation.distance
         if self.is_wide:
             is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
-            goes_on = is_done and smoothing > 0.1 * target
-            return evaluation.narrowed(self.ratio) if goes_on else evaluation
+            if self._strays(to_gain) or not (is_done and smoothing > 0.1 * target):
+                return evaluation
+            if to_gain <= NEARLY_NONE * smoothing:
+                self._accurate = evaluation.weights, evaluation.width
+            return evaluation.narrowed(self.ratio)
         if trial is not None and trial.step > 0.5 and not self._settles:
             to_gain = min(to_gain, trial.decrement)
         if smoothing <= 0.3 * target or to_gain > smoothing:

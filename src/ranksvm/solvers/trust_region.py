@@ -92,7 +92,7 @@ def trust_region(
         loosest, target = continuation.accuracy, max(progress.target, current.smoothing)
         accuracy = forcing(norm, norm_at_start, target, loosest)
         if current.smoothing > 0:
-            accuracy = min(accuracy, loosest)
+            accuracy = continuation.accuracy_for(accuracy, norm, refined is not before)
         damped = metric + objective.penalty.curvature(current.weights)
         precondition = partial(_divided, by=damped)
         is_alike = refined is ended and error <= ALIKE
