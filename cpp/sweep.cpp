@@ -80,24 +80,27 @@ Sweep::Sweep(std::shared_ptr<const PreferencePairs> pairs, const double* scores,
   // Sums of widely spread scores would lose the small differences that matter, and so would those
   // over a narrow band. Such scores are summed as multiples of a unit, exactly, and the rest.
   // Where queries are short that costs nothing, and leaves next to no rounding.
-  constexpr double kWideSpread = 1024, kNarrowBand = 1e-2, kMany = 1 << 22;
+  constexpr double kWideSpread = 1024, kNarrowBand = 1e-2, kMany = 1 << 24;
   constexpr std::int64_t kShort = 1 << 12;
   const bool is_free = pairs_->longest_query() <= kShort && pairs_->whole_weights();
   const bool wide = order_.spread() > kWideSpread || is_free;
   const double unit =
       exact_unit(std::max(order_.spread(), std::abs(phi.margin)) * pairs_->largest_weight(),
                  pairs_->longest_query());
-  if (phi.kind == MarginFunction::Kind::hinge)
+  // Nor must rounding be seen where pairs lack next to nothing.
+  const auto is_coarse = [&](double magnitude) {
+    return pairs_->whole_weights() && magnitude > kMany * totals_.value;
+  };
+  if (phi.kind == MarginFunction::Kind::hinge) {
     finish_hinge(n_threads);
-  else if (phi.kind == MarginFunction::Kind::squared_hinge) {
+  } else if (phi.kind == MarginFunction::Kind::squared_hinge) {
     if (!wide) finish_squared_hinge<2>(unit, n_threads);
-    // Nor must rounding be seen where pairs lack next to nothing.
-    const bool is_coarse = pairs_->whole_weights() && totals_.magnitude > kMany * totals_.value;
-    if (wide || is_coarse) finish_squared_hinge<3>(unit, n_threads);
-  } else if (wide || phi.width < kNarrowBand)
-    finish_smoothed_hinge<3>(unit, n_threads);
-  else
-    finish_smoothed_hinge<2>(unit, n_threads);
+    if (wide || is_coarse(totals_.magnitude)) finish_squared_hinge<3>(unit, n_threads);
+  } else {
+    const bool narrow = wide || phi.width < kNarrowBand;
+    if (!narrow) finish_smoothed_hinge<2>(unit, n_threads);
+    if (narrow || is_coarse(totals_.band_magnitude)) finish_smoothed_hinge<3>(unit, n_threads);
+  }
   order_.drop_scores();
   if (counting != Counting::automatic || !pairs_->has_short_queries()) return;
   short_queries_.emplace(*pairs_, phi);

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .progress import Progress
-from .protocols import Evaluation, P, Trial
+from .protocols import Evaluation, P, Point, Trial
 
 Vector = NDArray[np.float64]
 
@@ -22,9 +24,9 @@ FAR = 0.3  # a relative gap
 NEARLY_NONE = 0.002  # of what is smoothed
 RISING = 3.0  # of the gap to reach
 LIKELY, OF_ALL = 60, 0.3  # products to tie what lies at the kink, and their share of all
-MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
+MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 4
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
-CAREFUL, LOOSEST = 0.001, 0.5  # parts of the residual: with care, and where the rest is little
+CAREFUL = 0.001  # the former, with care
 STRAY, MOST_MORE = 10.0, 2  # residuals by which a minimum is missed, and steps that put that right
 
 
@@ -171,6 +173,10 @@ class Continuation:
         if not evaluation.has_kinks:
             self.accuracy, self.ratio = self.accuracy / 3, min(self.ratio**0.5, GENTLY)
             return evaluation.narrowed(WIDER)
+        return self._gone_back(evaluation)
+
+    def _gone_back(self, evaluation: Evaluation) -> Evaluation:
+        """Return where the way goes on with care."""
         self.accuracy, self.ratio = CAREFUL, max(self.ratio**0.5, GENTLY)
         if self._accurate is None:
             return evaluation.narrowed(WIDER)
@@ -182,17 +188,23 @@ class Continuation:
         """Return how far equations are to be solved, which would do with this accuracy.
 
         `norm` is that of the gradient, at a new width or not: with care, a further step at a width
-        is to leave no more than the first was to.
+        is to leave no more than the first was to, as long as that would do.
         """
         if not self.is_wide:
             return min(accuracy, self.accuracy)
         if is_new or not self._is_careful or self._residual == 0:
             self._residual = self.accuracy * norm
-        return min(max(self._residual / norm, self.accuracy), LOOSEST)
+        return min(max(self._residual / norm, self.accuracy), accuracy)
 
     @property
     def _is_careful(self) -> bool:
         return self.accuracy < ACCURATE
+
+    def _is_lost(self, evaluation: Point) -> bool:
+        """Say whether minima have become less exact than widths are narrow, for want of care."""
+        if self._foresees or self._is_careful or self._accurate is None:
+            return False
+        return evaluation.has_kinks and evaluation.distance > evaluation.smoothing
 
     def _strays(self, to_gain: float) -> bool:
         """Say whether a step has missed the minimum by far more than its equations left."""
@@ -215,6 +227,9 @@ class Continuation:
         to_gain = evaluation.distance
         if self.is_wide:
             is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
+            if self._is_lost(evaluation):
+                self._n_retreats, self._minimum = self._n_retreats + 1, None
+                return cast("P", self._gone_back(cast("Evaluation", evaluation)))
             if self._strays(to_gain) or not (is_done and smoothing > 0.1 * target):
                 return evaluation
             if to_gain <= NEARLY_NONE * smoothing:
