@@ -198,7 +198,7 @@ class Continuation:
 
     @property
     def _is_careful(self) -> bool:
-        return self.accuracy < ACCURATE
+        return self.accuracy <= CAREFUL
 
     def _is_lost(self, evaluation: Point) -> bool:
         """Say whether minima have become less exact than widths are narrow, for want of care."""
