@@ -209,7 +209,7 @@ def test_another_solver_goes_on_where_they_come_to_a_stand(monkeypatch, listed, 
     X, y, qid = text(9)
     monkeypatch.setattr(composed_solvers, "DEARER_IN_LIST", times)
     monkeypatch.setattr(composed_solvers, "may_be_listed", lambda _: listed)
-    monkeypatch.setattr(composed_solvers, "suits_blocks", lambda *_: True)
+    monkeypatch.setattr(composed_solvers, "suits_blocks_of_pairs", lambda *_: True)
     monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1, solver="row_space")
     matrix = DesignMatrix.from_array(sparse.csr_matrix(X))

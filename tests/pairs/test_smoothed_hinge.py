@@ -383,3 +383,17 @@ def test_only_a_hinge_is_smoothed():
 def test_a_width_is_greater_than_nothing(width):
     with pytest.raises(ValueError, match="width"):
         make_loss(SmoothedHinge, np.arange(4), width=width).evaluate(np.zeros(4))
+
+
+@pytest.mark.parametrize("counting", [name for name in WAYS if name not in ("pairs", "arrays")])
+@pytest.mark.parametrize("n", [40, 1_000, 9_000])
+def test_what_is_smoothed_of_pairs_close_to_the_margin_is_known_exactly(n, counting):
+    rng, unit, width = np.random.default_rng(n), 2.0**-30, 0.125
+    y, k = rng.integers(0, 2, n), rng.integers(-20, 21, n)
+    lacking = unit * np.maximum(k[y == 1][:, np.newaxis] + k[y == 0], 0)
+    scores = np.where(y == 1, 1 - unit * k, unit * k)
+    here = make_loss(SmoothedHinge, y, width=width, **WAYS[counting]).evaluate(scores)
+    assert here.slack <= 1e-6 * here.value
+    smoothing = float((lacking * (1 - lacking / width)).sum())
+    assert abs(here.smoothing - smoothing) <= here.slack + 1e-6 * smoothing
+    assert abs(here.offset - lacking.sum() / width) <= here.slack + 1e-6 * here.offset

@@ -179,6 +179,21 @@ def test_the_way_goes_back_to_the_last_accurate_minimum():
     assert again.width == 64 * back.width
 
 
+@pytest.mark.parametrize(("has_kinks", "foresees"), [(True, False), (False, False), (True, True)])
+def test_the_way_goes_back_once_a_minimum_is_less_exact_than_its_width(has_kinks, foresees):
+    continuation = Continuation(foresees)
+    continuation.widened(Place())
+    narrowed_from(continuation, 8.0, 0.1)
+    lost = Place(weights=np.full(2, 2.0), distance=1.1, width=2.0, has_kinks=has_kinks)
+    back = continuation.refine(lost, 1e-9)
+    if has_kinks and not foresees:
+        np.testing.assert_array_equal(back.weights, [8.0, 8.0])
+        assert back.width == pytest.approx(8.0 * continuation.ratio)
+        assert continuation.accuracy == 1e-3
+    else:
+        assert back is lost
+
+
 def test_steps_with_care_stay_at_a_width_that_they_miss_by_far_twice():
     continuation = Continuation()
     continuation.widened(Place())

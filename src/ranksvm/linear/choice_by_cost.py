@@ -229,9 +229,9 @@ def _have_blocks(
     X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
 ) -> bool:
     """Say whether pairs of long queries of sparse rows are few enough for blocks."""
-    from .composed_solvers import suits_blocks  # which few problems need
+    from .composed_solvers import suits_blocks_of_pairs  # which few problems need
 
-    if not (isinstance(X, DesignMatrix) and suits_blocks(X, preferences, costs)):
+    if not (isinstance(X, DesignMatrix) and suits_blocks_of_pairs(X, preferences, costs)):
         return False
     return have_little_in_common(X, resolve_threads(parameters.n_threads))
 
@@ -315,12 +315,12 @@ def _explicit(
     if kinks and (RowSpace.suits(X) or lists_pairs(X, preferences)):
         from . import composed_solvers as few_rows  # which few problems need
 
-        suits_blocks = few_rows.suits_blocks(X, preferences, costs)
+        by_blocks = few_rows.suits_blocks_of_pairs(X, preferences, costs)
         n_threads = resolve_threads(parameters.n_threads)
-        if suits_blocks and have_little_in_common(X, n_threads):
+        if by_blocks and have_little_in_common(X, n_threads):
             options["row_space"] = costs.interior_blocks(few_rows.INTERIOR_STEPS)
         elif costs.n_pairs <= few_rows.MOST_PAIRS:
-            dearer = few_rows.DEARER_IN_LIST if suits_blocks else 1.0
+            dearer = few_rows.DEARER_IN_LIST if by_blocks else 1.0
             if costs.n_shared > 0:
                 dearer = few_rows.DEARER_IF_SHARED
             n_steps_inside = costs.crowding(kinks) * few_rows.INTERIOR_STEPS

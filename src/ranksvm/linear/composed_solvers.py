@@ -36,7 +36,7 @@ __all__ = [
     "pair_by_pair",
     "row_space",
     "steps_in_row_space",
-    "suits_blocks",
+    "suits_blocks_of_pairs",
 ]
 
 Vector = NDArray[np.float64]
@@ -114,7 +114,9 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
     assert objective.rows is not None
     progress = progress or Progress()
     loss, listed = objective.loss, may_be_listed(objective.loss.pairs)
-    if isinstance(loss, SmoothedHinge) and suits_blocks(objective.X, loss.pairs.preferences):
+    if isinstance(loss, SmoothedHinge) and suits_blocks_of_pairs(
+        objective.X, loss.pairs.preferences
+    ):
         if have_little_in_common(objective.X, objective.n_threads):
             result = _in_blocks(objective, w0, progress)
             if result.status is not Status.STALLED:
@@ -281,7 +283,9 @@ def is_for_planes(result: SolverResult, progress: Progress) -> bool:
     return result.dual_gap <= FEW_PLANES * progress.tol
 
 
-def suits_blocks(X: Matrix, preferences: AnyPreferences, costs: Costs | None = None) -> bool:
+def suits_blocks_of_pairs(
+    X: Matrix, preferences: AnyPreferences, costs: Costs | None = None
+) -> bool:
     """Say whether the pairs of the hinge loss are dealt with in blocks, for rows that are few.
 
     Rows have to be sparse, so that they have little in common.
