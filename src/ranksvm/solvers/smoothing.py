@@ -24,9 +24,10 @@ FAR = 0.3  # a relative gap
 NEARLY_NONE = 0.002  # of what is smoothed
 RISING = 3.0  # of the gap to reach
 LIKELY, OF_ALL = 60, 0.3  # products to tie what lies at the kink, and their share of all
-MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 4
+MOST_RETREATS, MOST_RETREATS_WITH_KINKS = 1, 2
 ACCURATE, SETTLED = 0.01, 0.1  # likewise: parts of the residual, and of the bound
 CAREFUL = 0.001  # the former, with care
+LONG_WAY = 100.0  # of the gap to reach
 STRAY, MOST_MORE = 10.0, 2  # residuals by which a minimum is missed, and steps that put that right
 
 
@@ -200,11 +201,12 @@ class Continuation:
     def _is_careful(self) -> bool:
         return self.accuracy <= CAREFUL
 
-    def _is_lost(self, evaluation: Point) -> bool:
-        """Say whether minima have become less exact than widths are narrow, for want of care."""
+    def _is_lost(self, evaluation: Point, target: float) -> bool:
+        """Say whether minima have become less exact than widths are narrow, far from the end."""
         if self._foresees or self._is_careful or self._accurate is None:
             return False
-        return evaluation.has_kinks and evaluation.distance > evaluation.smoothing
+        is_inexact = evaluation.distance > evaluation.smoothing > LONG_WAY * target
+        return evaluation.has_kinks and is_inexact
 
     def _strays(self, to_gain: float) -> bool:
         """Say whether a step has missed the minimum by far more than its equations left."""
@@ -227,7 +229,7 @@ class Continuation:
         to_gain = evaluation.distance
         if self.is_wide:
             is_done = to_gain <= min(smoothing, SETTLED * evaluation.lower_bound)
-            if self._is_lost(evaluation):
+            if self._is_lost(evaluation, target):
                 self._n_retreats, self._minimum = self._n_retreats + 1, None
                 return cast("P", self._gone_back(cast("Evaluation", evaluation)))
             if self._strays(to_gain) or not (is_done and smoothing > 0.1 * target):
