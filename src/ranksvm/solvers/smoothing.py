@@ -217,6 +217,7 @@ class Continuation:
     def refine(self, evaluation: P, target: float, trial: Trial[P] | None = None) -> P:
         """Return the evaluation, or that of the same weights with a narrower smoothing.
 
+        Or it is where the way goes back to, once minima have become too inexact for their widths.
         `target` is the gap to reach. No smoothing is narrower than that needs. `trial` is the exact
         Newton step that led here: where it had less to gain than the smoothing hides, the width is
         done, however steep the risk still is along features of large scale.
