@@ -20,6 +20,7 @@ from ranksvm.solvers.patience import (
     FALLING,
     FEWEST,
     FREE,
+    LAST,
     LATEST,
     LITTLE_MORE,
     MUCH,
@@ -80,7 +81,21 @@ def test_the_end_must_be_foreseen_within_so_much_of_the_work_of_the_other(done, 
 
 
 def test_no_promise_counts_after_so_much_of_the_work_of_the_other():
-    assert not goes_on(int(LATEST * WORK) + 2, 1.001e-6, 1.0)
+    assert not goes_on(int(LATEST * WORK) + 2, 1e-6 * exp(0.15), 1.0)  # three more to do
+    assert goes_on(int(LATEST * WORK) + 2, 1.001e-6, 1.0)
+    assert not goes_on(int(LAST * WORK) + 2, 1.001e-6, 1.0)
+
+
+@pytest.mark.parametrize(("n", "rate", "promises"), [(61, 0.25, True), (61, 0.05, False)])
+def test_on_a_wide_way_widths_tell_what_is_left(n, rate, promises):
+    """The gap is that of a value that has far to fall."""
+    progress = make_progress(n, 1.0, 0.0)
+    assert not Patience(WORK)(progress)
+    progress.widths[:] = [1e6 * exp(-rate * k) for k in range(n)]
+    progress.latest = SimpleNamespace(has_kinks=True, smoothing=1.0)
+    assert Patience(WORK)(progress) == promises
+    progress.widths[:] = [width / 1e6 for width in progress.widths]  # it has never been wide
+    assert not Patience(WORK)(progress)
 
 
 def test_what_smooth_steps_leave_is_to_fall_faster(monkeypatch):

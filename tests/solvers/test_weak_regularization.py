@@ -81,6 +81,28 @@ def test_goes_wide_where_regularization_is_weak(loss, d, C, wide):
         assert there.dual.multiple == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("n", "levels", "wide"), [(59, 2, True), (61, 2, False), (37, 5, True), (38, 5, False)]
+)
+def test_the_fewer_levels_the_more_rows_are_few(n, levels, wide):
+    """A query of n rows with L levels counts as n (1 - 1/L)."""
+    X = np.random.default_rng(0).normal(size=(n, 30))
+    preferences = Preferences.from_labels(np.arange(n) % levels)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, Parameters(loss="hinge"))
+    assert problem.objective.has_few_rows(by_levels=True) == wide
+
+
+def test_dense_rows_that_can_just_be_divided_take_few_products():
+    """Two levels in fewer rows than twice as many as features: the way is wide from the start."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 220))
+    y = (X @ rng.normal(size=220) / 15 + rng.normal(size=300) > 0).astype(float)
+    result = solve(X, y, None, "hinge", 1e3, tol=1e-3)
+    assert str(result.status) == "converged"
+    assert result.solver == "trust_region"
+    assert result.history[-1].n_products < 1500
+
+
 @every_loss
 @pytest.mark.parametrize("solver", ["newton", "row_space"])
 def test_newton_steps_go_from_wide_to_narrow_where_few_pairs_decide(loss, solver):

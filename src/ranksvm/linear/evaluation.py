@@ -85,14 +85,11 @@ class Terms:
         """Number of weights."""
         return self.X.shape[1]
 
-    @property
-    def has_few_rows(self) -> bool:
-        """Whether weights can give rows nearly any scores within queries.
-
-        Rows, less one for each query, are fewer than features then.
-        """
-        n, d = self.X.shape
-        return n - self.loss.pairs.groups.n_queries < d
+    def has_few_rows(self, *, by_levels: bool) -> bool:
+        """Say whether weights can give rows any scores nearly; or rank them as any labels say."""
+        pairs = self.loss.pairs
+        n_levels = getattr(pairs, "n_levels", None) if by_levels else None
+        return pairs.groups.n_to_rank(n_levels) < self.X.shape[1]
 
     @property
     def n_passes(self) -> int:

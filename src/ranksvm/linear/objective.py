@@ -278,8 +278,8 @@ class LinearEvaluation(AtWeights):
 
     @property
     def begins_wide(self) -> bool:
-        """Whether the loss has kinks, and weights can give rows nearly any scores."""
-        return self.has_kinks and self.objective.has_few_rows
+        """Whether the loss has kinks, and rows are few; from zero, by their levels."""
+        return self.has_kinks and self.objective.has_few_rows(by_levels=not self.weights.any())
 
     def widened(self) -> LinearEvaluation | None:
         """Return where to begin with the width at which the gradient is its own best multiple.

@@ -51,9 +51,10 @@ def newton(
     serve. So do those by the Hessian of a problem nearby, if one is kept. From zero, the first two
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
 
-    Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where two
-    have to be cut short, or with kinks three far from the end, and regularisation is weak, the way
-    begins anew with a wide smoothing (:eq:`widened`).
+    Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where
+    regularisation is weak and weights can rank nearly as any labels say, the smoothing of a loss
+    with kinks begins wide (:eq:`widened`); or else the way begins anew, wide, where two have to be
+    cut short, or with kinks three far from the end.
 
     Steps come from a Hessian in single precision until one that leaves much is found not to solve
     its equations, to a tenth by energy, or leads nowhere; value, gradient, line search and
@@ -107,6 +108,7 @@ class _Newton:
                 continue
             direction, is_exact = self._direction(current, refined)
             current, status = self._step(refined, direction, is_exact)
+        self._progress.on_its_way = self._continuation.on_its_way(current)
         return self._progress.result(status)
 
     def _begin(self, objective: Objective, w0: Vector) -> Evaluation:
@@ -118,7 +120,8 @@ class _Newton:
         self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
         start = objective.evaluate(w0, self._dtype, roughly=self._n_rough > 0)
         target = self._progress.allowed(start.value)
-        return self._continuation.start(start, self._progress.lower_bound, target)
+        start = self._continuation.start(start, self._progress.lower_bound, target)
+        return self._continuation.widened(start) if start.begins_wide else start
 
     def _direction(self, current: Evaluation, refined: Evaluation) -> tuple[Vector | None, bool]:
         """Return the step from here, narrowed maybe, and whether it is by the Hessian there."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain o
 STEEP = 0.15  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
 LONG_PATIENCE, SMOOTHED_LITTLE, STILL = 30, 1e-4, 1e-6
+RISE = 4.0  # of a width
 
 
 @dataclass(eq=False, repr=False)
@@ -51,8 +53,11 @@ class Progress:
         As in `Iteration`.
     history : list of Iteration
     lower_bound : float
-    best, latest, left_off : Point or None
-        Of the present solver; and the latest of one before it that gave up on a wide way.
+    best, latest : Point or None
+        Of the present solver.
+    on_its_way, left_off : Point or None
+        Where the present solver ended on a wide way, if it did, for another to go on from; and
+        where one before it did that gave up.
     solver : str
     first : int
         Where in the history the present solver began.
@@ -77,6 +82,7 @@ class Progress:
     lower_bound: float = -np.inf
     best: Point | None = None
     latest: Point | None = None
+    on_its_way: Point | None = None
     left_off: Point | None = None
     solver: str = ""
     first: int = 0
@@ -106,9 +112,8 @@ class Progress:
         if self._objective is None:
             self._passes_before = objective.n_passes
         self._kept = self._remembered() if keeps or self._gave_up else None
-        is_wide = self._gave_up and self.latest is not None and self.latest.width > 1
-        self.left_off = self.latest if is_wide else None
-        self._gave_up = False
+        self.left_off = self.on_its_way if self._gave_up else None
+        self.on_its_way, self._gave_up = None, False
         self.n_evaluations += bool(self.history)
         self.solver, self._objective, self.first = solver, objective, len(self.history)
         self.best = self.latest = None
@@ -173,6 +178,12 @@ class Progress:
         if is_end := self.is_small(point.value, gap):
             self._kept = point.remembered()
         return is_end
+
+    @property
+    def was_widened(self) -> bool:
+        """Whether the present solver has widened its smoothing again by so much."""
+        widths = self.widths[self.first + 1 :]
+        return any(there > RISE * here for here, there in pairwise(widths))
 
     def _remembered(self) -> Remembered | None:
         better = self._better
@@ -272,6 +283,11 @@ class Progress:
     def is_at_kinks(self) -> bool:
         """Whether it minimises one with kinks that are not smoothed, or by planes, as if it did."""
         return self.is_by_planes or (self.latest is not None and _is_at_kinks(self.latest))
+
+    @property
+    def has_smoothed_kinks(self) -> bool:
+        """Whether it minimises one with kinks that are smoothed."""
+        return self.latest is not None and self.latest.has_kinks and self.latest.smoothing > 0
 
     @property
     def target(self) -> float:

@@ -123,6 +123,10 @@ class Continuation:
         self.ratio = NARROWED if self._foresees else NARROWER
         return left
 
+    def on_its_way(self, evaluation: P) -> P | None:
+        """Return the evaluation if another solver may go on from there along the wide way."""
+        return evaluation if self.is_wide and evaluation.smoothing > 0 else None
+
     def begun_anew(
         self, evaluation: Evaluation, step: float, dual_gap: float = 1.0
     ) -> Evaluation | None:

@@ -127,6 +127,7 @@ def trust_region(
         status = progress.record(ended, trial.step)
         error = model.error(trial.step, current.gradient, ended.gradient)
         current = ended
+    progress.on_its_way = continuation.on_its_way(current)
     return progress.result(status)
 
 
