@@ -122,6 +122,14 @@ def make_on_the_margin(rows: int) -> Data:
     return Data(X, (group == 0).astype(np.float64), None)
 
 
+def make_binary(rows: int, features: int) -> Data:
+    """Dense rows of one query with two noisy labels; up to twice as many as features divide."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features))
+    score = X @ rng.standard_normal(features) / features**0.5 + rng.standard_normal(rows)
+    return Data(X, (score > np.median(score)).astype(np.float64), None)
+
+
 GENERATED: dict[str, Callable[[], Data]] = {
     "few-rows-200x20000": partial(make_few_rows, 200, 20_000),
     "few-rows-500x10000": partial(make_few_rows, 500, 10_000),
@@ -133,6 +141,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "nearly-separable-400x600": partial(make_graded, 400, 600, 20),
     "nearly-separable-1800x600": partial(make_graded, 1_800, 600, 20),
     "nearly-separable-900x600-one-query": partial(make_graded, 900, 600, 900),
+    "binary-2000x1500-one-query": partial(make_binary, 2_000, 1_500),
     "dense-queries-60000x64": partial(make_binary_queries, False, 2_000, 30, 64, 2.0),
     "wide-text-8000x120000": make_wide_text,
     "wide-text-20000x60000-one-query": partial(make_wide_text, 20_000, 60_000, 1),

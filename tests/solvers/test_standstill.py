@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ranksvm.solvers import Progress, Status
-from ranksvm.solvers.progress import LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE, STILL
+from ranksvm.solvers.progress import HAIR, LITTLE, LONG_PATIENCE, PATIENCE, SMOOTHED_LITTLE, STILL
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,13 @@ class Point:
     distance: float = 1.0
     width: float = 1.0
     has_kinks: bool = True
+    drift: float = 0.0
 
     def remembered(self):
         return self
 
     def confirmed(self, bound, enough):
-        return np.zeros(1), self.value
+        return np.zeros(1), self.value + self.drift
 
 
 def n_iterations(gain, most, **settings):
@@ -56,3 +57,18 @@ def test_so_are_thirty_that_hardly_gain_anything_of_the_gap(share, stalls):
 def test_with_smoothing_they_have_to_gain_more(share, stalls):
     n = n_iterations(share * SMOOTHED_LITTLE / LONG_PATIENCE, 100, smoothing=1.0)
     assert n == (LONG_PATIENCE if stalls else 100)
+
+
+@pytest.mark.parametrize(("share", "stalls"), [(0.9, False), (1.1, True)])
+def test_a_claim_that_is_a_hair_too_small_is_none(share, stalls):
+    """A solver goes on if the gap is too large by a hundredth at most, and has to reach less."""
+    progress = Progress(tol=1e-3)
+    progress.begin("bundle", SimpleNamespace(n_passes=0))
+    drift = share * HAIR * 1e-3
+    just, less = (1 / (1 - 1e-3 * (1 - part)) for part in (1e-6, 2 * share * HAIR))
+    first = progress.record(Point(just, lower_bound=1.0, drift=drift), 1.0)
+    assert first is (Status.STALLED if stalls else None)
+    assert progress.history[-1].dual_gap > 1e-3
+    if not stalls:
+        assert progress.record(Point(less, lower_bound=1.0, drift=drift), 1.0) is Status.CONVERGED
+        assert progress.history[-1].dual_gap <= 1e-3

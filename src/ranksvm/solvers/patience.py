@@ -18,6 +18,7 @@ FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leav
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
 PACE, PACE_WITH_KINKS = 0.75, 0.5
+FAR = 0.3  # a gap on a wide way, which tells nothing yet
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
 AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
@@ -43,8 +44,8 @@ class Patience:
       fiftieth,
     - a model of a smooth loss that takes `most_products` ends it, since those that follow take as
       many again, and the other one solves them for less,
-    - on the wide way of a loss with kinks, widths tell what is left to do, which fall at a rate,
-      while its value, and with it the gap, may have far to fall until it tells anything,
+    - on the wide way of a loss with kinks, widths tell what is left to do, which fall at a rate, as
+      long as the gap, above 0.3, is that of a value which has far to fall,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
       next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
       value of a smoothed loss, that it is on its way, however long that is,
@@ -104,8 +105,8 @@ class Patience:
         if (progress.is_steep or is_falling) and done <= WHILE_STEEP * self.work:
             return True
         widths = progress.widths[progress.first :]
-        is_wide = progress.has_smoothed_kinks and max(widths) > 1
-        if is_wide and widths[before] > widths[-1] and wanted > 0:
+        is_far = progress.has_smoothed_kinks and lines[-1].dual_gap > FAR
+        if is_far and max(widths) > 1 and widths[before] > widths[-1] and wanted > 0:
             rate = log(widths[before] / widths[-1]) / (begun + done - _work(lines[before]))
             to_gain = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0))
             return self._is_soon(done, done + to_gain / rate)
