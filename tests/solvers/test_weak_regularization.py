@@ -242,3 +242,23 @@ def test_only_minima_of_a_wide_way_lead_anywhere():
     assert wide.limit(here) is None
     assert wide.limit(here.narrowed(10.0)) is None
     assert wide.limit(here) is not None
+
+
+def test_a_resumed_way_that_leads_nowhere_begins_anew_from_zero():
+    """Minima of the solver before may have been too inexact for Newton steps to go on from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 50))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(float)
+    problem = make_problem(
+        DesignMatrix.from_array(X), Preferences.from_labels(y), Parameters(loss="hinge", C=1e4)
+    )
+    zero = problem.objective.smoothed().evaluate(np.zeros(50))
+    there = zero.along(rng.normal(size=50)).trial(1.0).evaluation.narrowed(1e-3)
+    way = Continuation(foresees=True)
+    assert way.resumed(there, zero) is there
+    assert way.begun_anew(there, 0.01, 1e-2) is None
+    assert way.begun_anew(there, 0.01, 1e-2) is None
+    anew = way.begun_anew(there, 0.01, 1e-2)
+    assert not anew.weights.any()
+    assert anew.width > 1
+    assert all(way.begun_anew(there, 0.01) is None for _ in range(4))

@@ -78,7 +78,7 @@ class Continuation:
         self._settles = False
         self._n_steps = 0
         self._is_first = True
-        self.is_wide = False
+        self.is_wide = self._is_resumed = False
         self._began: Evaluation | None = None  # where the way left for a wide smoothing
         # Of the last width, and that width; and the same of the last that was found accurately.
         self._minimum: tuple[Vector, float] | None = None
@@ -112,16 +112,21 @@ class Continuation:
         wide = None if self._began is not None else evaluation.widened()
         if wide is None:
             return evaluation
-        return self.resumed(wide, evaluation)
+        self._begin_wide(evaluation)
+        return wide
 
     def resumed(self, left: P, began: Evaluation) -> P:
         """Return where another solver gave up on a wide way, which goes on from there.
 
         `began` is where it goes on if that leads nowhere.
         """
+        self._begin_wide(began)
+        self._is_resumed = self._foresees and left.has_kinks
+        return left
+
+    def _begin_wide(self, began: Evaluation) -> None:
         self._began, self.is_wide, self.accuracy = began, True, ACCURATE
         self.ratio = NARROWED if self._foresees else NARROWER
-        return left
 
     def on_its_way(self, evaluation: P) -> P | None:
         """Return the evaluation if another solver may go on from there along the wide way."""
@@ -135,9 +140,11 @@ class Continuation:
         That is after a step of less than a quarter, or two of them where the relative gap says that
         the way has led somewhere. Where steps are exact, it is after two of less than a tenth, one
         after another, since a single one may well lead on; with kinks after three, and not where
-        the gap says so.
+        the gap says so; but anywhere on a way that another solver had begun, whose minima were too
+        inexact then, and from zero.
         """
-        if self.is_wide or (evaluation.has_kinks and dual_gap < FAR):
+        is_far = not (evaluation.has_kinks and dual_gap < FAR)
+        if not self._is_resumed and (self.is_wide or not is_far):
             return None
         shortest, most = SHORT, int(dual_gap < FAR)
         if self._foresees:
@@ -145,6 +152,9 @@ class Continuation:
         self._n_short = self._n_short + 1 if step < shortest else 0
         if self._n_short <= most:
             return None
+        if self._is_resumed:
+            self._is_resumed = False
+            return evaluation.along(-evaluation.weights).trial(1.0).evaluation.widened()
         wide = self.widened(evaluation)
         return None if wide is evaluation else wide
 
