@@ -87,9 +87,11 @@ class Terms:
 
     def has_few_rows(self, *, by_levels: bool) -> bool:
         """Say whether weights can give rows any scores nearly; or rank them as any labels say."""
-        pairs = self.loss.pairs
-        n_levels = getattr(pairs, "n_levels", None) if by_levels else None
-        return pairs.groups.n_to_rank(n_levels) < self.X.shape[1]
+        pairs, (n, d) = self.loss.pairs, self.X.shape
+        n_levels = getattr(pairs, "n_levels", None) if by_levels else None  # a cluster has none
+        if n_levels is None:
+            return n - pairs.groups.n_queries < d
+        return pairs.groups.n_to_rank(n_levels) < d
 
     @property
     def n_passes(self) -> int:

@@ -42,15 +42,13 @@ class QueryGroups:
         """Number of queries, with and without preference pairs."""
         return len(self.indptr) - 1
 
-    def n_to_rank(self, n_levels: NDArray[np.uint32] | None = None) -> float:
-        """Return how many features rank rows as nearly any scores say, or labels of some levels.
+    def n_to_rank(self, n_levels: NDArray[np.uint32]) -> float:
+        """Return how many features rank rows as nearly any labels of so many levels say.
 
-        That is one less than the rows of each query, or n (1 - 1/L) of n rows with L levels
-        (:eq:`few-rows`).
+        That is n (1 - 1/L) for n rows with L levels, as of each query (:eq:`few-rows`).
         """
         sizes = np.diff(self.indptr)
-        n_groups = 1 if n_levels is None else sizes / np.maximum(n_levels, 1)
-        return float((sizes - n_groups).sum())
+        return float((sizes - sizes / np.maximum(n_levels, 1)).sum())
 
     @property
     def most_pairs(self) -> float:
