@@ -30,8 +30,8 @@ class RankSVMCV(LinearChooser, PairRanker):
     solution is the start for the next larger C (`ranksvm_grid`); X is shared by all folds.
 
     Folds are trained to `tol`, or until at most 30 `tol`, and no more than 3 %, of what there was
-    to gain over weights of zero is left, and a gap as small; three to ten times as much
-    where regularisation is weak. Means over the folds then mostly differ by a small part of their
+    to gain over weights of zero is left, and a gap as small; three times as much where
+    regularisation is weak. Means over the folds then mostly differ by a small part of their
     standard errors. The model itself is trained to `tol`.
 
     Parameters

@@ -15,8 +15,7 @@ smallest C, from which the others go on, is solved with a third of t.
 From one C to the next, c times what the loss falls is at most what R rises, since the solution w of
 the first is the best one there. So where R(w) is a hundredth of what w has gained, regularisation
 is as good as gone: solutions hardly differ by how well they rank, and finding them is all but
-finding their bounds. From there on, 3 t may be left, and more with the root of how much smaller
-that part is, but no more than 10 t.
+finding their bounds. From there on, 3 t may be left.
 
 On the line between the solutions for two values of C, that for one between them is nearly met. So
 where a step by a Hessian goes twice as far nearly as well, every second C goes first, and for most
@@ -39,7 +38,6 @@ from ..lazy import cached_property
 from ..pairs.columns import real_numbers
 from ..solvers import Callback, CuttingPlanes, Iteration, Progress, SolverResult
 from ..solvers.cutting_planes import MAX_AGE
-from ..solvers.result import TINY
 from ..summaries import Tabular
 from .conditions import NO_CONDITIONS, Conditions
 from .known import LastHessian
@@ -55,8 +53,7 @@ Vector = NDArray[np.float64]
 # (`python -m benchmarks.cross_validation` shows by how much).
 MOST_LEFT, LEFT_PER_TOL = 0.03, 30.0
 COLD = 1 / 3  # of that for the first, whose error is not yet along the way to the next
-# R as a part of what has been gained; times as much to be left from there on, and at most.
-WEAK, FREE, FREEST = 0.01, 3.0, 10.0
+WEAK, FREE = 0.01, 3.0  # R as a part of what has been gained, and times as much to be left
 AGE_OF_CHOICE = 5  # of planes: with few for each C, old ones serve hardly any later
 MANY = 10  # values: so many begin at a C that is small enough for a few products
 
@@ -149,7 +146,7 @@ def solve_grid(
         Where to start; zero by default.
     for_choice : bool, default=False
         Whether solutions are but compared: of what there is to gain 30 times `tol`, at most 3 %,
-        may then be left, and three to ten times as much where regularisation is weak.
+        may then be left, and three times as much where regularisation is weak.
 
     Yields
     ------
@@ -192,10 +189,8 @@ def _leeway(problem: Problem, result: SolverResult, progress: Progress) -> float
     have farther to go from where less was asked.
     """
     charged = problem.objective.penalty.value(result.weights)
-    weak = WEAK * progress.gained(result.value)
-    if not charged <= weak or problem.choice.samples:
-        return 1.0
-    return float(min(FREE * (weak / max(charged, TINY)) ** 0.5, FREEST))
+    is_weak = charged <= WEAK * progress.gained(result.value)
+    return FREE if is_weak and not problem.choice.samples else 1.0
 
 
 def _goes_far(choice: SolverChoice) -> bool:

@@ -3,8 +3,8 @@
 The folds share X, which is not copied. Each follows the grid from the strongest regularisation to
 the weakest by warm starts; folds run at the same time, on threads, and the result does not depend
 on how many. Their solutions serve a choice, and are no more exact than that needs: of what there
-was to gain, 30 times `tol` may be left, at most 3 %, and three to ten times as much where
-regularisation is weak (`ranksvm.linear.grid`).
+was to gain, 30 times `tol` may be left, at most 3 %, and three times as much where regularisation
+is weak (`ranksvm.linear.grid`).
 """
 
 from __future__ import annotations
