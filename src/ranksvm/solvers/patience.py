@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf, log
 
 from ..records import record
@@ -11,9 +12,7 @@ from .result import Iteration
 FREE, FEWEST = 0.2, 5  # work before anything has to show, as a share of the other's, and at least
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
-# Of it, what is left to do; and in all, where that is no more.
-LITTLE_MORE, LATEST = 0.25, 1.75
-NEXT_TO_NONE, LAST = 0.02, 2.0
+LITTLE_MORE, LATEST = 0.25, 1.75  # of it, what is left to do; and in all, where that is no more
 FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
@@ -22,6 +21,7 @@ FAR = 0.3  # a gap on a wide way, which tells nothing yet
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
 AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
+RISE = 4.0  # of a width
 
 
 @record
@@ -40,8 +40,7 @@ class Patience:
       a bound is any good) has to lead to the end before 1.25 times the work of the other in all, if
       its logarithm goes on to fall with the square root of the work as it did over the last half,
       or without kinks with a greater power; or before 1.75 times that, once no more than a quarter
-      of it is left to do, since the other one has all its work before it, or twice that for a
-      fiftieth,
+      of it is left to do, since the other one has all its work before it,
     - a model of a smooth loss that takes `most_products` ends it, since those that follow take as
       many again, and the other one solves them for less,
     - on the wide way of a loss with kinks, widths tell what is left to do, which fall at a rate, as
@@ -60,7 +59,7 @@ class Patience:
     a gap of a thousandth, whatever is asked for.
 
     So the work of both is hardly more than that of the other alone where the first leads nowhere,
-    and where it promises too much, at most that and twice as much again.
+    and where it promises too much, at most that and 1.75 times as much again.
 
     Parameters
     ----------
@@ -94,7 +93,8 @@ class Patience:
         if done <= free:
             is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
-        if done <= self.work and progress.was_widened:
+        widths = progress.widths[progress.first :]
+        if done <= self.work and _was_widened(widths):
             return True
         begun = _work(lines[0])
         early = begun + (1 - LOOK_BACK) * done
@@ -104,7 +104,6 @@ class Patience:
         is_falling = is_smoothed and lines[-1].value <= FALLING * lines[-2].value
         if (progress.is_steep or is_falling) and done <= WHILE_STEEP * self.work:
             return True
-        widths = progress.widths[progress.first :]
         is_far = progress.has_smoothed_kinks and lines[-1].dual_gap > FAR
         if is_far and max(widths) > 1 and widths[before] > widths[-1] and wanted > 0:
             rate = log(widths[before] / widths[-1]) / (begun + done - _work(lines[before]))
@@ -130,10 +129,8 @@ class Patience:
 
     def _is_soon(self, done: float, end: float) -> bool:
         """Say whether the end comes early enough, for what is left to do until then."""
-        to_do, latest = end - done, AT_MOST
-        if to_do <= LITTLE_MORE * self.work:
-            latest = LATEST if to_do > NEXT_TO_NONE * self.work else LAST
-        return end <= latest * self.work
+        is_near = end - done <= LITTLE_MORE * self.work
+        return end <= (LATEST if is_near else AT_MOST) * self.work
 
 
 def _to_fall(before: Iteration, here: Iteration) -> float:
@@ -150,6 +147,11 @@ def _to_fall(before: Iteration, here: Iteration) -> float:
         return inf
     rate = log(before.value / here.value) / (_work(here) - _work(before))
     return log((here.value - bound) / (NEAR * bound)) / rate
+
+
+def _was_widened(widths: list[float]) -> bool:
+    """Say whether a smoothing was widened again by so much, after it had begun."""
+    return any(there > RISE * here for here, there in pairwise(widths[1:]))
 
 
 def _of_bound(gap: float) -> float:

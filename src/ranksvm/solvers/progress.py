@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,6 @@ PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain o
 STEEP = 0.15  # what a step leaves of a distance
 # Smoothed steps lead down on another function first, but have to gain some of the gap.
 LONG_PATIENCE, SMOOTHED_LITTLE, STILL = 30, 1e-4, 1e-6
-RISE = 4.0  # of a width
 HAIR = 0.01  # of what is allowed, by which more is left than was claimed
 
 
@@ -181,12 +179,6 @@ class Progress:
         if is_end := self.is_small(point.value, gap):
             self._kept = point.remembered()
         return is_end
-
-    @property
-    def was_widened(self) -> bool:
-        """Whether the present solver has widened its smoothing again by so much."""
-        widths = self.widths[self.first + 1 :]
-        return any(there > RISE * here for here, there in pairwise(widths))
 
     def _remembered(self) -> Remembered | None:
         better = self._better
