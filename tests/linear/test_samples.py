@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -254,6 +255,16 @@ def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small
     assert model.status_ == "converged"
     assert len(solvers_of(model)) > 1
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("left", "has_kinks", "expected"),
+    [(0.2, False, 0), (0.9, False, 1), (0.999, False, 2), (0.999, True, 1), (1.0, False, 2)],
+)
+def test_a_step_that_gains_next_to_nothing_counts_twice(left, has_kinks, expected):
+    before = SimpleNamespace(absolute_gap=1.0, distance=1.0, has_kinks=has_kinks)
+    there = SimpleNamespace(absolute_gap=left, distance=1.0, has_kinks=has_kinks)
+    assert steps_by_samples._idle(before, there) == expected
 
 
 @pytest.mark.parametrize(("d", "digits", "last"), [(20, 0, "trust_region"), (60, 4, "samples")])

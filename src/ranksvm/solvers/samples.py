@@ -37,6 +37,7 @@ Vector = NDArray[np.float64]
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
 LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
 MOST_IDLE = (10, 30)  # of these, without kinks and with, that bring the gap down by little in a row
+HARDLY = 0.99  # of the gap: where that is left, without kinks, a step counts twice
 
 Step: TypeAlias = Callable[[Evaluation, Progress], "Trial[Evaluation] | None"]
 
@@ -120,12 +121,21 @@ def _steps(
         is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
         if status is None and is_end:  # at this width, but for rounding
             current = continuation.beyond(current)
-        n_idle = 0 if is_gain(before, trial.evaluation) else n_idle + 1
+        idle = _idle(before, trial.evaluation)
+        n_idle = n_idle + idle if idle > 0 else 0
         if n_idle > 0 and step is by_sample:
             step = _corrected_step
         elif n_idle > 0 and step is not _corrected_step:
             break
     return status
+
+
+def _idle(before: Evaluation, there: Evaluation) -> int:
+    """Return how much a step counts that brings the gap down by little; 0 of others."""
+    if is_gain(before, there):
+        return 0
+    is_idle = there.absolute_gap > HARDLY * before.absolute_gap
+    return 2 if is_idle and not before.has_kinks else 1
 
 
 def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> Evaluation | None:
