@@ -256,6 +256,7 @@ def test_a_resumed_way_that_leads_nowhere_begins_anew_from_zero():
     there = zero.along(rng.normal(size=50)).trial(1.0).evaluation.narrowed(1e-3)
     way = Continuation(foresees=True)
     assert way.resumed(there, zero) is there
+    assert all(way.begun_anew(there, 0.01, 9e-3) is None for _ in range(4))  # close to the end
     assert way.begun_anew(there, 0.01, 1e-2) is None
     assert way.begun_anew(there, 0.01, 1e-2) is None
     anew = way.begun_anew(there, 0.01, 1e-2)

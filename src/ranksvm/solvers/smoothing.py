@@ -20,7 +20,7 @@ NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ah
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
 BEFORE = 1 / 256  # of the way to the end
-FAR = 0.3  # a relative gap
+FAR, CLOSE = 0.3, 0.01  # relative gaps
 NEARLY_NONE = 0.002  # of what is smoothed
 RISING = 3.0  # of the gap to reach
 LIKELY, OF_ALL = 60, 0.3  # products to tie what lies at the kink, and their share of all
@@ -140,11 +140,12 @@ class Continuation:
         That is after a step of less than a quarter, or two of them where the relative gap says that
         the way has led somewhere. Where steps are exact, it is after two of less than a tenth, one
         after another, since a single one may well lead on; with kinks after three, and not where
-        the gap says so; but anywhere on a way that another solver had begun, whose minima were too
-        inexact then, and from zero.
+        the gap says so; but on a way that another solver had begun, whose minima were too inexact
+        then, anywhere before it is close to the end, and from zero.
         """
         is_far = not (evaluation.has_kinks and dual_gap < FAR)
-        if not self._is_resumed and (self.is_wide or not is_far):
+        goes_on = dual_gap < CLOSE if self._is_resumed else self.is_wide or not is_far
+        if goes_on:
             return None
         shortest, most = SHORT, int(dual_gap < FAR)
         if self._foresees:
