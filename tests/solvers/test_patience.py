@@ -1,6 +1,7 @@
 """When a solver gives up: what it promises is measured against the work of the other one."""
 
 from dataclasses import replace
+from itertools import groupby
 from math import exp, sqrt
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Iteration, Progress, newton, products_first
-from ranksvm.solvers.automatic import FALLEN
+from ranksvm.solvers.automatic import FALLEN, WEAK_FOR_MANY
 from ranksvm.solvers.patience import (
     AT_MOST,
     FALLING,
@@ -190,6 +191,35 @@ def test_the_next_solver_begins_at_the_best_point_where_the_value_has_fallen_by_
     expected = left_off.value if exact else result.history[0].value
     np.testing.assert_allclose(value, expected, rtol=1e-12)
     assert str(result.status) == "converged"
+
+
+@pytest.mark.parametrize("n_planes", [0.0, 1e-3, 1e6])
+@pytest.mark.parametrize("C", [3.0, 1e4])
+def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
+    """They end where they promise to, and where not, products go on where they were."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 150))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(200) > 0).astype(float)
+    parameters = Parameters(loss="squared_hinge", C=C, tol=1e-4, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
+    progress = Progress(tol=1e-4)
+    given = newton, 1e6, problem.objective, np.zeros(150), progress
+    result = products_first(*given, planes=n_planes)
+    assert str(result.status) == "converged"
+    turns = [name for name, _ in groupby(line.solver for line in result.history)]
+    is_weak = 2 * (1 - result.history[0].dual_gap) < WEAK_FOR_MANY
+    assert is_weak is (C > 3.0)
+    began = next(k for k, width in enumerate(progress.widths) if width > 1)
+    if is_weak or n_planes == 0:
+        assert turns == ["trust_region"]
+        return
+    assert turns == ["trust_region", "bundle", *["trust_region"] * (n_planes < 1)]
+    assert result.history[began + 1].solver == "bundle"
+    best = min(line.value for line in result.history[: began + 1])
+    np.testing.assert_allclose(result.history[began + 1].value, best, rtol=1e-12)
+    if n_planes < 1:
+        again = 1 + max(k for k, line in enumerate(result.history) if line.solver == "bundle")
+        assert 1 < progress.widths[again + 1] < progress.widths[began]
 
 
 def retreating(n_before, n_after, factor, widest=64e-3):

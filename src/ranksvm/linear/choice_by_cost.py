@@ -31,7 +31,11 @@ CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
+BEFORE_POINTS = (
+    0.5  # of products worth as much as interior points of dense rows: those that do well
+)
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
+ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
 # Of descent; and times the products that do well, which it costs at most.
 PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
@@ -79,13 +83,15 @@ def choose_solver(
       came from disk, and they cost no more than 50 planes; or on a GPU, if no more than four each,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
-      (`products_first`), planes for the hinge (`planes_first`), and after these products as well,
-      where some hundreds of them cost less than half the Newton steps. Where regularisation is
-      weak, planes do not go first, but products for the hinge, unless a gap below 1e-4 is asked for
-      and these hundreds cost over three times the Newton steps, or dense rows have interior points
-      that cost less than half of them; where there is next to none, neither does. Fewer than 1,000
-      rows begin with planes however weak it is, unless they are sparse and these hundreds cost no
-      more than interior points.
+      (`products_first`), and after these planes, if rows are dense and Newton steps cost 100 of
+      them; planes for the hinge (`planes_first`), and after these products as well, where some
+      hundreds of them cost less than half the Newton steps, or these are by features and
+      regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
+      halves the value, and then products, unless a gap below 1e-4 is asked for and these hundreds
+      cost over three times the Newton steps, or dense rows have interior points that cost less than
+      half of them; where there is next to none, products do not either. Fewer than 1,000 rows begin
+      with planes however weak it is, unless they are sparse and these hundreds cost no more than
+      interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
     where either leads nowhere, blocks of pairs of long queries, if rows are sparse.
@@ -169,9 +175,20 @@ def _of_squared_hinge(
         n_planes=cost / costs.plane if by_planes else 0.0,
         n_products=n_products,
         products_first=n_products > few,
+        planes_after=_planes_after(costs, cost),
         n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
         interior_first=is_less or (not in_rows and n_steps < UNSURE * steps),
     )
+
+
+def _planes_after(costs: Costs, cost: float) -> float:
+    """Return how many planes steps are worth, if these may go on after products; else 0."""
+    n_planes = cost / costs.plane
+    return n_planes if _is_dense(costs) and n_planes >= ENOUGH_PLANES else 0.0
+
+
+def _is_dense(costs: Costs) -> bool:
+    return costs.n_stored >= DENSE * costs.n * costs.d
 
 
 def _of_hinge(
@@ -184,9 +201,11 @@ def _of_hinge(
     if explicit.name == "trust_region":
         n_products = by_products / costs.product
     is_little = _digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost
-    is_dense = costs.n_stored >= DENSE * costs.n * costs.d
+    is_dense = _is_dense(costs)
     may_be_few = not is_dense and by_products <= cost
-    by_points = explicit.name == "row_space" and is_dense and by_products > CHEAPER * cost
+    by_points = explicit.name == "row_space" and is_dense
+    if by_points:
+        n_products *= BEFORE_POINTS
     few_decide = costs.few_rows_decide  # where products do no better than steps
     others = cost, np.inf if few_decide else by_products, descent
     return SolverChoice(
@@ -195,7 +214,7 @@ def _of_hinge(
         n_planes=_planes_worth(costs, min(others), _steps(costs, parameters)),
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
-        if_weak=is_little and not by_points,
+        if_weak=is_little and not (by_points and by_products > CHEAPER * cost),
         unless_weak=(costs.n >= FEW_ROWS or may_be_few) and not few_decide,
         ends_at_once=few_decide,
     )
@@ -219,7 +238,7 @@ def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
 
     The points that descent combines are some numbers for each pair, and for each feature.
     """
-    is_sparse = costs.n_stored < DENSE * costs.n * costs.d and not costs.is_large
+    is_sparse = not (_is_dense(costs) or costs.is_large)
     most = max(costs.squares, OF_PAIR * costs.n_pairs, OF_FEATURE * costs.d)
     on_host = isinstance(X, DesignMatrix) and isinstance(preferences, Preferences)
     return on_host and is_sparse and most <= MOST_PRODUCTS

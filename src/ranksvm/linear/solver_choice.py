@@ -38,6 +38,7 @@ Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
 FEW_PRODUCTS = 36
+NOT_STRONG = 3e-2  # regularisation, for products of the hinge before Newton steps by features
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 
@@ -60,8 +61,10 @@ class SolverChoice:
         without kinks unless regularisation is so strong that few products would do. It is a guess
         of products where the solver is `trust_region`.
     products_first, if_weak : bool
-        Whether products go first: whatever the regularisation; or, for the hinge, where it is weak.
-        But where there is next to none, they do not.
+        Whether products go first: whatever the regularisation; or, for the hinge, where it is weak,
+        before Newton steps by features below 0.03. But where there is next to none, they do not.
+    planes_after : float
+        Likewise of planes that may go on after products of a smooth loss.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
     ends_at_once : bool
@@ -91,6 +94,7 @@ class SolverChoice:
     n_products: float = 0.0
     products_first: bool = False
     if_weak: bool = False
+    planes_after: float = 0.0
     unless_weak: bool = False
     ends_at_once: bool = False
     blocks_last: bool = False
@@ -220,13 +224,19 @@ class SolverChoice:
             return self._alone(objective, w0, progress)
         exact = not (self.kinks or self.interior_first)
         return products_first(
-            self._alone, self.n_products, objective, w0, progress, solves_models=exact
+            self._alone,
+            self.n_products,
+            objective,
+            w0,
+            progress,
+            solves_models=exact,
+            planes=self.planes_after,
         )
 
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
         """Say whether products go first, as far as regularisation tells already."""
         share = strength(progress, w0) if self.unless_weak else 1.0
-        if share < WEAK:
+        if share < (NOT_STRONG if self.name == "newton" else WEAK):
             return self.if_weak and share > NEXT_TO_NOTHING
         return self.products_first
 

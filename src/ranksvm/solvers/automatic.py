@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -25,7 +26,8 @@ MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
 IN_ONE_STEP = 0.25  # of the other's work
-FALLEN = 0.05  # of the first value, to which products have led Newton steps on their way
+HALF = 0.5  # of the value: planes that bring it there go on however weak regularisation is
+FALLEN = 0.5  # of the first value, to which products have led Newton steps on their way
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
 AGAIN_BEFORE_LAST = 3.0  # where there is a last solver
@@ -42,11 +44,16 @@ def products_first(
     progress: Progress,
     *,
     solves_models: bool = False,
+    planes: float = 0.0,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
     Otherwise the other solver takes over (`Patience`), with the lower bound that has been reached,
     and at the best point if that is known to be good for something.
+
+    Where the pairs that are active change with every step, each takes as many products as the last,
+    while planes add up. So these may go on from the best point, before the other solver does, and
+    before products do on the long way from a wide smoothing; unless regularisation is weak.
 
     Parameters
     ----------
@@ -61,7 +68,9 @@ def products_first(
     solves_models : bool, default=False
         Whether the other solver takes a few Newton steps. These then go on as soon as a model takes
         as many products as one and a half of them cost; and at the best point, whatever the gap, if
-        that has a twentieth of the first value at most.
+        that has half of the first value at most.
+    planes : float, default=0.0
+        How many planes the other solver costs, where these may go on from zero.
 
     Returns
     -------
@@ -69,13 +78,54 @@ def products_first(
     """
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
     patience = Patience(work, most_products=most if solves_models else np.inf)
-    with progress.patient(patience):
-        result = trust_region(objective, w0, progress, max_products=most)
-    if result.status not in (Status.GIVEN_UP, Status.STALLED):
+    products = partial(trust_region, max_products=most)
+    if planes > 0 and not w0.any():
+        result = _products_and_planes(products, patience, planes, objective, w0, progress)
+    else:
+        with progress.patient(patience):
+            result = products(objective, w0, progress)
+    if _is_end(result):
         return result
     has_fallen = solves_models and result.value <= FALLEN * result.history[0].value
-    start = result.weights if has_fallen else better_start(result, w0, FAR)
+    far = FAR_OF_PLANES if progress.solver == "bundle" else FAR
+    start = result.weights if has_fallen else better_start(result, w0, far)
     return fallback(objective, start, progress)
+
+
+def _products_and_planes(
+    products: Callable[..., SolverResult],
+    patience: Patience,
+    n_planes: float,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress,
+) -> SolverResult:
+    """Minimise by products, and where they are given up or have begun a long way, by planes."""
+
+    def suits_planes() -> bool:
+        return strength(progress, w0) >= WEAK_FOR_MANY
+
+    def goes_on(progress: Progress) -> bool:
+        is_long = progress.widths[-1] > 1
+        return not (is_long and suits_planes()) and patience(progress)
+
+    with progress.patient(goes_on):
+        result = products(objective, w0, progress)
+    if _is_end(result) or not suits_planes():
+        return result
+    left = progress.on_its_way
+    with progress.patient(Patience(n_planes)):
+        result = bundle(objective, result.weights, progress)
+    if _is_end(result) or left is None:
+        return result
+    progress.on_its_way = left
+    with progress.patient(patience):
+        return products(objective, result.weights, progress, resumes=True)
+
+
+def _is_end(result: SolverResult) -> bool:
+    """Say whether no other solver is to go on."""
+    return result.status not in (Status.GIVEN_UP, Status.STALLED)
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -145,8 +195,8 @@ def planes_first(
     planes : CuttingPlanes, optional
         As for `bundle`.
     unless_weak : bool, default=False
-        Whether to give planes up at the first one if regularisation is weak: below 1.1e-4, or where
-        planes may be 80 or more, 2e-5.
+        Whether to give planes up, if regularisation is weak, at the first one that does not halve
+        the value. Weak is below 1.1e-4, or where planes may be 80 or more, 2e-5.
     products : float, optional
         How many the fallback is said to take, if that is a guess.
     if_fewer : float, default=inf
@@ -167,13 +217,15 @@ def planes_first(
     limit = WEAK if work < MANY_PLANES else WEAK_FOR_MANY
 
     def goes_on(progress: Progress) -> bool:
-        is_weak = unless_weak and strength(progress, w0) < limit
+        values = [line.value for line in progress.history[-2:]]
+        falls = len(values) == 1 or values[1] <= HALF * values[0]
+        is_weak = unless_weak and not falls and strength(progress, w0) < limit
         is_weak = is_weak or products_if_strong(progress, w0) > if_fewer
         return not is_weak and patience(progress)
 
     with progress.patient(goes_on):
         result = bundle(objective, w0, progress, planes=planes)
-    if result.status not in (Status.GIVEN_UP, Status.STALLED):
+    if _is_end(result):
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
@@ -190,7 +242,7 @@ def planes_first(
         again = AGAIN if last is None else AGAIN_BEFORE_LAST
         with progress.patient(Patience(again * work, free=FREE_AGAIN)):
             result = bundle(objective, result.weights, progress, planes=planes)
-        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+        if _is_end(result):
             return result
         start, fallback = better_start(result, w0, FAR_OF_PLANES), last or fallback
     return planes_last(fallback, objective, start, progress, planes=planes)

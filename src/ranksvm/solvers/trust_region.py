@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
 from .progress import Progress
-from .protocols import Objective
+from .protocols import Evaluation, Objective
 from .result import TINY, SolverResult, Status
 from .smoothing import Continuation
 
@@ -29,6 +30,7 @@ def trust_region(
     progress: Progress | None = None,
     *,
     max_products: int = MOST_PRODUCTS,
+    resumes: bool = False,
 ) -> SolverResult:
     """Minimise by Newton steps found by conjugate gradients, just accurately enough.
 
@@ -64,6 +66,8 @@ def trust_region(
         When to stop, and the record, which may hold earlier iterations of another solver.
     max_products : int, default=500
         Most products with the Hessian in one iteration.
+    resumes : bool, default=False
+        Whether to go on where a solver gave up on the way from a wide smoothing, not at w0.
 
     Returns
     -------
@@ -73,7 +77,10 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    wide = continuation.widened(start) if start.begins_wide else start
+    if resumes and progress.left_off is not None:
+        wide = continuation.resumed(cast("Evaluation", progress.left_off), start)
+    else:
+        wide = continuation.widened(start) if start.begins_wide else start
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
     length, ended, error = 1.0, current, 1.0
