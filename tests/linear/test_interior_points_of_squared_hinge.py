@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ranksvm import RankSVM
+from ranksvm.linear import composed_solvers
 from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.composed_solvers import interior_last
 from ranksvm.linear.design_matrix import DesignMatrix
@@ -181,6 +182,25 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
     again.weights_ = model.weights_
     again.fit(X + 1e-6 * np.random.default_rng(1).normal(size=X.shape), y, qid)
     assert {line.solver for line in again.history_} == {"row_space"}
+
+
+def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_same(monkeypatch):
+    X, y, qid = nearly_separable(200, 300, length=20)
+    starts = []
+
+    def noted(steps, n_steps, objective, w0, progress):
+        starts.append((n_steps, w0.any()))
+        return interior_last(steps, n_steps, objective, w0, progress)
+
+    monkeypatch.setattr(composed_solvers, "interior_last", noted)
+    model = RankSVM(10.0, tol=1e-6).fit(X, y, qid)
+    assert model.history_[0].solver == "trust_region"
+    assert starts == [(0.0, False)]
+    preferences = Preferences.from_labels(y, qid)
+    for n_filled, is_dense in ((300, True), (20, False)):
+        X[:, n_filled:] = 0.0
+        stored = DesignMatrix.from_array(sparse.csr_matrix(X))
+        assert choose_solver(stored, preferences, Parameters()).from_zero is is_dense
 
 
 def test_newton_steps_that_are_about_to_end_go_on():

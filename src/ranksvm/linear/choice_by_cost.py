@@ -75,7 +75,8 @@ def choose_solver(
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,
     - where pairs of the squared hinge are so few that interior points cost less, these in their
-      place, or up to twice as much with fewer features than rows; and where they cost no more than
+      place, or up to twice as much with fewer features than rows, and of dense rows after products
+      that do half as much; and where they cost no more than
       50 steps, after these, which take many where rows can nearly all be ranked
       (`ranksvm.linear.composed_solvers.interior_last`); neither these nor planes where Newton
       steps, which end exactly, cost next to nothing,
@@ -89,9 +90,8 @@ def choose_solver(
       regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
       halves the value, and then products, unless a gap below 1e-4 is asked for and these hundreds
       cost over three times the Newton steps, or dense rows have interior points that cost less than
-      half of them; where there is next to none, products do not either. Fewer than 1,000 rows begin
-      with planes however weak it is, unless they are sparse and these hundreds cost no more than
-      interior points.
+      half of them. Fewer than 1,000 rows begin with planes however weak it is, unless they are
+      sparse and these hundreds cost no more than interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
     where either leads nowhere, blocks of pairs of long queries, if rows are sparse.
@@ -169,12 +169,14 @@ def _of_squared_hinge(
     few = (FEW_IN_ROWS * more if by_rows else FEW_PRODUCTS) * costs.scarcity(False)
     is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
     by_planes = by_rows and is_much and is_cheap
+    begins = is_less and _is_dense(costs) and n_products <= few
     return SolverChoice(
         explicit.name,
         kinks=False,
-        n_planes=cost / costs.plane if by_planes else 0.0,
-        n_products=n_products,
+        n_planes=cost / costs.plane if by_planes and not begins else 0.0,
+        n_products=BEFORE_POINTS * n_products if begins else n_products,
         products_first=n_products > few,
+        from_zero=begins,
         planes_after=_planes_after(costs, cost),
         n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
         interior_first=is_less or (not in_rows and n_steps < UNSURE * steps),

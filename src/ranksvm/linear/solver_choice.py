@@ -25,7 +25,6 @@ from ..solvers import (
 )
 from ..solvers.automatic import (
     FAR_OF_PLANES,
-    NEXT_TO_NOTHING,
     WEAK,
     SmoothSolver,
     better_start,
@@ -60,9 +59,9 @@ class SolverChoice:
         go first, they do as long as they promise to be quicker. Planes do not where that is 0, nor
         without kinks unless regularisation is so strong that few products would do. It is a guess
         of products where the solver is `trust_region`.
-    products_first, if_weak : bool
+    products_first, if_weak, from_zero : bool
         Whether products go first: whatever the regularisation; or, for the hinge, where it is weak,
-        before Newton steps by features below 0.03. But where there is next to none, they do not.
+        before Newton steps by features below 0.03; or from zero alone.
     planes_after : float
         Likewise of planes that may go on after products of a smooth loss.
     unless_weak : bool
@@ -94,6 +93,7 @@ class SolverChoice:
     n_products: float = 0.0
     products_first: bool = False
     if_weak: bool = False
+    from_zero: bool = False
     planes_after: float = 0.0
     unless_weak: bool = False
     ends_at_once: bool = False
@@ -223,8 +223,9 @@ class SolverChoice:
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
         exact = not (self.kinks or self.interior_first)
+        alone = self._from(w0) if self.interior_first else self._alone
         return products_first(
-            self._alone,
+            alone,
             self.n_products,
             objective,
             w0,
@@ -233,12 +234,16 @@ class SolverChoice:
             planes=self.planes_after,
         )
 
+    def _from(self, w0: Vector) -> SmoothSolver:
+        """Return what minimises from these weights, wherever another solver has been."""
+        return lambda objective, _, progress: self._alone(objective, w0, progress)
+
     def _may_begin_with_products(self, progress: Progress, w0: Vector) -> bool:
         """Say whether products go first, as far as regularisation tells already."""
         share = strength(progress, w0) if self.unless_weak else 1.0
         if share < (NOT_STRONG if self.name == "newton" else WEAK):
-            return self.if_weak and share > NEXT_TO_NOTHING
-        return self.products_first
+            return self.if_weak
+        return self.products_first or (self.from_zero and not w0.any())
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without what may go before."""

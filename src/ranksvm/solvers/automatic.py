@@ -20,7 +20,7 @@ from .trust_region import MOST_PRODUCTS, trust_region
 
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
-WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
+WEAK = 1.1e-4  # regularisation, by its strength
 # Where so much work is left to planes that some show soon, how weak it may be for these to begin.
 MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
@@ -29,8 +29,7 @@ IN_ONE_STEP = 0.25  # of the other's work
 HALF = 0.5  # of the value: planes that bring it there go on however weak regularisation is
 FALLEN = 0.5  # of the first value, to which products have led Newton steps on their way
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
-IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 10.0
-AGAIN_BEFORE_LAST = 3.0  # where there is a last solver
+IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 3.0
 FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they get on
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
@@ -175,7 +174,7 @@ def planes_first(
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
     lead nowhere and there is a `last` solver; without, it goes on to its end there. If it does not
-    promise that, planes go on that may take several times as long as before, and the other one only
+    promise that, planes go on that may take three times as long as before, and the other one only
     after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
     have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
     each plane tells of one corner of a wide flat valley. But a few features of a larger scale make
@@ -239,8 +238,7 @@ def planes_first(
             result = planes_last(fallback, objective, start, progress, planes=planes)
         if result.status is not Status.GIVEN_UP:
             return result
-        again = AGAIN if last is None else AGAIN_BEFORE_LAST
-        with progress.patient(Patience(again * work, free=FREE_AGAIN)):
+        with progress.patient(Patience(AGAIN * work, free=FREE_AGAIN)):
             result = bundle(objective, result.weights, progress, planes=planes)
         if _is_end(result):
             return result
