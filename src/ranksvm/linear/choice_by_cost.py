@@ -31,9 +31,7 @@ CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
-BEFORE_POINTS = (
-    0.5  # of products worth as much as interior points of dense rows: those that do well
-)
+BEFORE_POINTS = 0.5  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
 # Of descent; and times the products that do well, which it costs at most.
@@ -75,11 +73,10 @@ def choose_solver(
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,
     - where pairs of the squared hinge are so few that interior points cost less, these in their
-      place, or up to twice as much with fewer features than rows, and of dense rows after products
-      that do half as much; and where they cost no more than
-      50 steps, after these, which take many where rows can nearly all be ranked
-      (`ranksvm.linear.composed_solvers.interior_last`); neither these nor planes where Newton
-      steps, which end exactly, cost next to nothing,
+      place, or up to twice as much with fewer features than rows, but products before them where
+      rows are dense; and where they cost no more than 50 steps, after these, which take many where
+      rows can nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`); neither these
+      nor planes where Newton steps, which end exactly, cost next to nothing,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 50 planes; or on a GPU, if no more than four each,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be

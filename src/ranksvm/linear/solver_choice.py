@@ -223,7 +223,8 @@ class SolverChoice:
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
         exact = not (self.kinks or self.interior_first)
-        alone = self._from(w0) if self.interior_first else self._alone
+        from_zero = self.interior_first and not w0.any()
+        alone = self._from(w0) if from_zero else self._alone
         return products_first(
             alone,
             self.n_products,

@@ -77,8 +77,9 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    if resumes and progress.left_off is not None:
-        wide = continuation.resumed(cast("Evaluation", progress.left_off), start)
+    left, progress.left_off = progress.left_off, None  # which is not to stay
+    if resumes and left is not None:
+        wide = continuation.resumed(cast("Evaluation", left), start)
     else:
         wide = continuation.widened(start) if start.begins_wide else start
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
