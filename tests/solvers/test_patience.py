@@ -204,7 +204,7 @@ def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     progress = Progress(tol=1e-4)
     given = newton, 1e6, problem.objective, np.zeros(150), progress
-    result = products_first(*given, planes=n_planes)
+    result = products_first(*given, planes=n_planes, solves_models=True)
     assert str(result.status) == "converged"
     turns = [name for name, _ in groupby(line.solver for line in result.history)]
     is_weak = 2 * (1 - result.history[0].dual_gap) < WEAK_FOR_MANY
@@ -218,6 +218,8 @@ def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
     best = min(line.value for line in result.history[: began + 1])
     np.testing.assert_allclose(result.history[began + 1].value, best, rtol=1e-12)
     if n_planes < 1:
+        others = newton, 1e6, problem.objective, np.zeros(150), Progress(tol=1e-4)
+        assert products_first(*others, planes=n_planes).history[-1].solver == "newton"
         again = 1 + max(k for k, line in enumerate(result.history) if line.solver == "bundle")
         assert 1 < progress.widths[again + 1] < progress.widths[began]
 

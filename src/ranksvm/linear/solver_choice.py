@@ -223,8 +223,7 @@ class SolverChoice:
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
         exact = not (self.kinks or self.interior_first)
-        from_zero = self.interior_first and not w0.any()
-        alone = self._from(w0) if from_zero else self._alone
+        alone = self._alone if self.products_first else self._from(w0)
         return products_first(
             alone,
             self.n_products,

@@ -67,7 +67,7 @@ def products_first(
     solves_models : bool, default=False
         Whether the other solver takes a few Newton steps. These then go on as soon as a model takes
         as many products as one and a half of them cost; and at the best point, whatever the gap, if
-        that has half of the first value at most.
+        that has half of the first value at most. Otherwise no products go on after planes.
     planes : float, default=0.0
         How many planes the other solver costs, where these may go on from zero.
 
@@ -79,7 +79,8 @@ def products_first(
     patience = Patience(work, most_products=most if solves_models else np.inf)
     products = partial(trust_region, max_products=most)
     if planes > 0 and not w0.any():
-        result = _products_and_planes(products, patience, planes, objective, w0, progress)
+        given = products, patience, planes, objective, w0, progress
+        result = _products_and_planes(*given, resumes=solves_models)
     else:
         with progress.patient(patience):
             result = products(objective, w0, progress)
@@ -98,8 +99,13 @@ def _products_and_planes(
     objective: Objective,
     w0: Vector,
     progress: Progress,
+    *,
+    resumes: bool,
 ) -> SolverResult:
-    """Minimise by products, and where they are given up or have begun a long way, by planes."""
+    """Minimise by products, and where they are given up or have begun a long way, by planes.
+
+    Where planes are given up, too, products may go on along that way.
+    """
 
     def suits_planes() -> bool:
         return strength(progress, w0) >= WEAK_FOR_MANY
@@ -115,7 +121,7 @@ def _products_and_planes(
     left = progress.on_its_way
     with progress.patient(Patience(n_planes)):
         result = bundle(objective, result.weights, progress)
-    if _is_end(result) or left is None:
+    if _is_end(result) or left is None or not resumes:
         return result
     progress.on_its_way = left
     with progress.patient(patience):
