@@ -87,8 +87,9 @@ def choose_solver(
       regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
       halves the value, and then products, unless a gap below 1e-4 is asked for and these hundreds
       cost over three times the Newton steps, or dense rows have interior points that cost less than
-      half of them. Fewer than 1,000 rows begin with planes however weak it is, unless they are
-      sparse and these hundreds cost no more than interior points.
+      half of them; where there is next to none, products do not either. Fewer than 1,000 rows begin
+      with planes however weak it is, unless they are sparse and these hundreds cost no more than
+      interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
     where either leads nowhere, blocks of pairs of long queries, if rows are sparse.

@@ -25,6 +25,7 @@ from ..solvers import (
 )
 from ..solvers.automatic import (
     FAR_OF_PLANES,
+    NEXT_TO_NOTHING,
     WEAK,
     SmoothSolver,
     better_start,
@@ -61,7 +62,8 @@ class SolverChoice:
         of products where the solver is `trust_region`.
     products_first, if_weak, from_zero : bool
         Whether products go first: whatever the regularisation; or, for the hinge, where it is weak,
-        before Newton steps by features below 0.03; or from zero alone.
+        before Newton steps by features below 0.03; or from zero alone. But where there is next to
+        none, they do not.
     planes_after : float
         Likewise of planes that may go on after products of a smooth loss.
     unless_weak : bool
@@ -242,7 +244,7 @@ class SolverChoice:
         """Say whether products go first, as far as regularisation tells already."""
         share = strength(progress, w0) if self.unless_weak else 1.0
         if share < (NOT_STRONG if self.name == "newton" else WEAK):
-            return self.if_weak
+            return self.if_weak and share > NEXT_TO_NOTHING
         return self.products_first or (self.from_zero and not w0.any())
 
     def _alone(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:

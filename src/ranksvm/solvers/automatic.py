@@ -20,7 +20,7 @@ from .trust_region import MOST_PRODUCTS, trust_region
 
 Vector = NDArray[np.float64]
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
-WEAK = 1.1e-4  # regularisation, by its strength
+WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
 # Where so much work is left to planes that some show soon, how weak it may be for these to begin.
 MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
