@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ranksvm.linear import solver_choice
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import SolverChoice
+from ranksvm.linear.solver_choice import SMOOTH_SOLVERS, SolverChoice
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Iteration, Progress, newton, products_first
+from ranksvm.solvers import Iteration, Progress, automatic, newton, products_first
 from ranksvm.solvers.automatic import FALLEN, WEAK_FOR_MANY
 from ranksvm.solvers.patience import (
     AT_MOST,
@@ -191,6 +192,33 @@ def test_the_next_solver_begins_at_the_best_point_where_the_value_has_fallen_by_
     expected = left_off.value if exact else result.history[0].value
     np.testing.assert_allclose(value, expected, rtol=1e-12)
     assert str(result.status) == "converged"
+
+
+@pytest.mark.parametrize("from_zero", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_next_solver_begins_at_the_best_point_but_where_products_merely_look(
+    loss, from_zero, monkeypatch
+):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((400, 20))
+    y = np.digitize(X[:, 0] + rng.standard_normal(400), [-1.0, 0.0, 1.0]).astype(float)
+    parameters = Parameters(loss=loss, C=100.0, tol=1e-8, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
+    starts = []
+
+    def noted(objective, w0, progress):
+        starts.append((progress.solver, w0.any()))
+        return newton(objective, w0, progress)
+
+    monkeypatch.setitem(SMOOTH_SOLVERS, "newton", noted)
+    first = {"from_zero": True} if from_zero else {"if_weak": True, "unless_weak": True}
+    choice = SolverChoice("newton", loss == "hinge", n_products=12.0, **first)
+    monkeypatch.setattr(solver_choice, "NOT_STRONG", 0.0 if from_zero else 2.0)
+    monkeypatch.setattr(solver_choice, "WEAK", 0.0)
+    monkeypatch.setattr(automatic, "FAR", 2.0)  # so that any point is a start
+    result = replace(problem, choice=choice).minimize(parameters)
+    assert str(result.status) == "converged"
+    assert starts == [("trust_region", not from_zero)]
 
 
 @pytest.mark.parametrize("n_planes", [0.0, 1e-3, 1e6])

@@ -225,7 +225,7 @@ class SolverChoice:
         if self.name == "trust_region" or not self._may_begin_with_products(progress, w0):
             return self._alone(objective, w0, progress)
         exact = not (self.kinks or self.interior_first)
-        alone = self._alone if self.products_first else self._from(w0)
+        alone = self._from(w0) if self.from_zero else self._alone
         return products_first(
             alone,
             self.n_products,
