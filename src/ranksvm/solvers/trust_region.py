@@ -77,11 +77,7 @@ def trust_region(
     progress.begin("trust_region", objective)
     continuation = Continuation()
     start = continuation.start(objective.evaluate(w0), progress.lower_bound)
-    left, progress.left_off = progress.left_off, None  # which is not to stay
-    if resumes and left is not None:
-        wide = continuation.resumed(cast("Evaluation", left), start)
-    else:
-        wide = continuation.widened(start) if start.begins_wide else start
+    wide = _begun(continuation, start, progress, resumes)
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
     length, ended, error = 1.0, current, 1.0
@@ -137,6 +133,16 @@ def trust_region(
         current = ended
     progress.on_its_way = continuation.on_its_way(current)
     return progress.result(status)
+
+
+def _begun(
+    continuation: Continuation, start: Evaluation, progress: Progress, resumes: bool
+) -> Evaluation:
+    """Return where to begin: where another solver left off, or wide, or at the start."""
+    left, progress.left_off = progress.left_off, None  # which is not to stay
+    if resumes and left is not None:
+        return continuation.resumed(cast("Evaluation", left), start)
+    return continuation.widened(start) if start.begins_wide else start
 
 
 def forcing(norm: float, norm_at_start: float, target: float, loosest: float = 1.0) -> float:
