@@ -215,7 +215,7 @@ def interior_last(
     if n_steps > 0:
         with progress.patient(goes_on):
             result = solver(objective, w0, progress)
-        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+        if result.status.is_end:
             return result
         if FINE < result.dual_gap <= NEAR and isinstance(objective.loss.pairs, CorePairs):
             stalled = replace(result, status=Status.STALLED)

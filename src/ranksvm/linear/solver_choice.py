@@ -204,7 +204,7 @@ class SolverChoice:
         from .dual_descent import dual_descent  # which few problems need
 
         result = dual_descent(objective, w0, progress, self.n_passes)
-        if result.status not in (Status.GIVEN_UP, Status.STALLED):
+        if result.status.is_end:
             return result
         start = w0 if self.kinks else better_start(result, w0, FAR_OF_PLANES)
         return self._by_steps(objective, start, progress)

@@ -84,7 +84,7 @@ def products_first(
     else:
         with progress.patient(patience):
             result = products(objective, w0, progress)
-    if _is_end(result):
+    if result.status.is_end:
         return result
     has_fallen = solves_models and result.value <= FALLEN * result.history[0].value
     far = FAR_OF_PLANES if progress.solver == "bundle" else FAR
@@ -116,21 +116,16 @@ def _products_and_planes(
 
     with progress.patient(goes_on):
         result = products(objective, w0, progress)
-    if _is_end(result) or not suits_planes():
+    if result.status.is_end or not suits_planes():
         return result
     left = progress.on_its_way
     with progress.patient(Patience(n_planes)):
         result = bundle(objective, result.weights, progress)
-    if _is_end(result) or left is None or not resumes:
+    if result.status.is_end or left is None or not resumes:
         return result
     progress.on_its_way = left
     with progress.patient(patience):
         return products(objective, result.weights, progress, resumes=True)
-
-
-def _is_end(result: SolverResult) -> bool:
-    """Say whether no other solver is to go on."""
-    return result.status not in (Status.GIVEN_UP, Status.STALLED)
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -230,7 +225,7 @@ def planes_first(
 
     with progress.patient(goes_on):
         result = bundle(objective, w0, progress, planes=planes)
-    if _is_end(result):
+    if result.status.is_end:
         return result
     start = better_start(result, w0, FAR_OF_PLANES)
     if products is not None:
@@ -246,7 +241,7 @@ def planes_first(
             return result
         with progress.patient(Patience(AGAIN * work, free=FREE_AGAIN)):
             result = bundle(objective, result.weights, progress, planes=planes)
-        if _is_end(result):
+        if result.status.is_end:
             return result
         start, fallback = better_start(result, w0, FAR_OF_PLANES), last or fallback
     return planes_last(fallback, objective, start, progress, planes=planes)

@@ -29,6 +29,11 @@ class Status(str, Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def is_end(self) -> bool:
+        """Whether no other solver is to go on."""
+        return self not in (Status.GIVEN_UP, Status.STALLED)
+
 
 @dataclass(frozen=True)
 class Iteration:
