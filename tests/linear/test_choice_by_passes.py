@@ -216,6 +216,30 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
     assert starts[1].any()
 
 
+@pytest.mark.parametrize(
+    ("products", "more_if_weak", "last"),
+    [
+        (100.0, True, "bundle"),
+        (100.0, False, "trust_region"),
+        (1000.0, True, "trust_region"),
+    ],
+)
+def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, more_if_weak, last):
+    rng = np.random.default_rng(0)
+    objective = make_problem(
+        DesignMatrix.from_array(rng.normal(size=(200, 30))),
+        Preferences.from_labels(rng.normal(size=200)),
+        Parameters(loss="hinge", C=100.0),
+    ).objective
+    progress = Progress()
+    settings = {"products": products, "more_if_weak": more_if_weak}
+    result = planes_first(trust_region, 60.0, objective, np.zeros(30), progress, **settings)
+    expected = automatic.WITH_KINKS * automatic.products_if_strong(progress, np.zeros(30))
+    assert 2 * 100.0 < expected < 1000.0
+    assert str(result.status) == "converged"
+    assert turns_of(result.history)[-1] == last
+
+
 def test_planes_and_products_take_turns_where_neither_is_known_to_end():
     rng = np.random.default_rng(0)
     objective = make_problem(

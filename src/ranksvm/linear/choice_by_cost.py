@@ -216,6 +216,7 @@ def _of_hinge(
         products_first=CHEAPER * by_products < cost,
         if_weak=is_little and not (by_points and by_products > CHEAPER * cost),
         unless_weak=(costs.n >= FEW_ROWS or may_be_few) and not few_decide,
+        more_if_weak=costs.n < costs.d,
         ends_at_once=few_decide,
     )
 

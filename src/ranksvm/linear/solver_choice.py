@@ -68,6 +68,9 @@ class SolverChoice:
         Likewise of planes that may go on after products of a smooth loss.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
+    more_if_weak : bool
+        Whether there may be the more planes the weaker it is, since products are: as where rows are
+        fewer than features, so that little but regularisation tells some weights.
     ends_at_once : bool
         Whether planes are likely to end all at once, as where few rows decide.
     blocks_last : bool
@@ -98,6 +101,7 @@ class SolverChoice:
     from_zero: bool = False
     planes_after: float = 0.0
     unless_weak: bool = False
+    more_if_weak: bool = False
     ends_at_once: bool = False
     blocks_last: bool = False
     n_passes: float = 0.0
@@ -154,6 +158,7 @@ class SolverChoice:
             planes=planes,
             unless_weak=self.unless_weak,
             products=self.n_products if is_guess else None,
+            more_if_weak=self.more_if_weak,
             if_fewer=np.inf if self.kinks else self.n_products,
             ends_at_once=self.ends_at_once,
             last=self._blocks,

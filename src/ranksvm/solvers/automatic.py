@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
-from .patience import FEWEST, Patience
+from .patience import FEWEST, FREE, Patience
 from .progress import Progress
 from .protocols import Evaluation, Objective
 from .result import SolverResult, Status
@@ -25,6 +25,7 @@ WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
 MANY_PLANES, WEAK_FOR_MANY = 80, 2e-5
 RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # likewise; of the value at zero
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
+WITH_KINKS = 2.0  # times as many, at least, of a loss that is smoothed
 IN_ONE_STEP = 0.25  # of the other's work
 HALF = 0.5  # of the value: planes that bring it there go on however weak regularisation is
 FALLEN = 0.5  # of the first value, to which products have led Newton steps on their way
@@ -162,6 +163,7 @@ def planes_first(
     planes: CuttingPlanes | None = None,
     unless_weak: bool = False,
     products: float | None = None,
+    more_if_weak: bool = False,
     if_fewer: float = np.inf,
     ends_at_once: bool = False,
     last: SmoothSolver | None = None,
@@ -199,6 +201,9 @@ def planes_first(
         the value. Weak is below 1.1e-4, or where planes may be 80 or more, 2e-5.
     products : float, optional
         How many the fallback is said to take, if that is a guess.
+    more_if_weak : bool, default=False
+        Whether it takes twice what weak regularisation tells (`products_if_strong`), if that is
+        more; planes may then take so much longer.
     if_fewer : float, default=inf
         Whether to give planes up at the first one if so many products would not end
         (`products_if_strong`), where w0 is zero.
@@ -213,15 +218,19 @@ def planes_first(
     """
     progress = progress or Progress()
     planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    patience = Patience(work, ends_at_once=ends_at_once)
     limit = WEAK if work < MANY_PLANES else WEAK_FOR_MANY
 
     def goes_on(progress: Progress) -> bool:
         values = [line.value for line in progress.history[-2:]]
         falls = len(values) == 1 or values[1] <= HALF * values[0]
         is_weak = unless_weak and not falls and strength(progress, w0) < limit
-        is_weak = is_weak or products_if_strong(progress, w0) > if_fewer
-        return not is_weak and patience(progress)
+        n_products = products_if_strong(progress, w0)
+        if is_weak or n_products > if_fewer:
+            return False
+        dearer = 1.0
+        if more_if_weak and products and n_products < np.inf:
+            dearer = max(WITH_KINKS * n_products / products, 1.0)
+        return Patience(dearer * work, ends_at_once=ends_at_once, free=FREE / dearer)(progress)
 
     with progress.patient(goes_on):
         result = bundle(objective, w0, progress, planes=planes)
