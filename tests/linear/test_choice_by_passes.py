@@ -216,6 +216,15 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
     assert starts[1].any()
 
 
+def hinge_of_noise():
+    rng = np.random.default_rng(0)
+    return make_problem(
+        DesignMatrix.from_array(rng.normal(size=(200, 30))),
+        Preferences.from_labels(rng.normal(size=200)),
+        Parameters(loss="hinge", C=100.0),
+    ).objective
+
+
 @pytest.mark.parametrize(
     ("products", "more_if_weak", "last"),
     [
@@ -225,12 +234,7 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
     ],
 )
 def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, more_if_weak, last):
-    rng = np.random.default_rng(0)
-    objective = make_problem(
-        DesignMatrix.from_array(rng.normal(size=(200, 30))),
-        Preferences.from_labels(rng.normal(size=200)),
-        Parameters(loss="hinge", C=100.0),
-    ).objective
+    objective = hinge_of_noise()
     progress = Progress()
     settings = {"products": products, "more_if_weak": more_if_weak}
     result = planes_first(trust_region, 60.0, objective, np.zeros(30), progress, **settings)
@@ -241,12 +245,7 @@ def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, m
 
 
 def test_planes_and_products_take_turns_where_neither_is_known_to_end():
-    rng = np.random.default_rng(0)
-    objective = make_problem(
-        DesignMatrix.from_array(rng.normal(size=(200, 30))),
-        Preferences.from_labels(rng.normal(size=200)),
-        Parameters(loss="hinge", C=100.0),
-    ).objective
+    objective = hinge_of_noise()
     progress = Progress(tol=1e-4)
     result = planes_first(trust_region, 0.0, objective, np.zeros(30), progress, products=0.0)
     turns = turns_of(result.history)
