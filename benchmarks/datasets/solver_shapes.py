@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 
 from benchmarks.datasets.text_like import make_text_like
 from benchmarks.datasets.web_like import LABEL_SHARES, grades, make_web_like
@@ -122,6 +123,13 @@ def make_on_the_margin(rows: int) -> Data:
     return Data(X, (group == 0).astype(np.float64), None)
 
 
+def make_columns_and_products() -> Data:
+    """Columns of breast cancer as they are, and their products, so that scales differ by far."""
+    X, y = load_breast_cancer(return_X_y=True)
+    first, second = np.triu_indices(X.shape[1])
+    return Data(np.hstack((X, X[:, first] * X[:, second])), y.astype(np.float64), None)
+
+
 def make_binary(rows: int, features: int) -> Data:
     """Dense rows of one query with two noisy labels; up to twice as many as features divide."""
     rng = np.random.default_rng(0)
@@ -155,6 +163,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-positives-50000x100": partial(make_rare_positives, 50_000, 100, 5),
     "few-positives-60000x50": partial(make_rare_positives, 60_000, 50, 10),
     "on-the-margin-10000x6": partial(make_on_the_margin, 10_000),
+    "columns-and-products-569x495": make_columns_and_products,
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }
