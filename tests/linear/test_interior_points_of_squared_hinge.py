@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 
 from ranksvm import RankSVM
 from ranksvm.linear import composed_solvers
@@ -144,6 +145,20 @@ def test_what_rounding_keeps_from_them_is_left_to_others():
     assert model.history_[-1].solver == "trust_region"
 
 
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_planes_go_before_them_where_many_cost_as_much(C):
+    """Columns and their products tell nearly all rows apart, of scales that differ by far."""
+    X, y = load_breast_cancer(return_X_y=True)
+    first, second = np.triu_indices(X.shape[1])
+    X = np.hstack((X, X[:, first] * X[:, second]))
+    model = RankSVM(C, tol=1e-5).fit(X, y)
+    solvers = [*dict.fromkeys(line.solver for line in model.history_)]
+    assert model.status_ == "converged"
+    assert solvers == ["trust_region", "newton", "bundle"]
+    by_planes = RankSVM(C, tol=1e-5, solver="bundle").fit(X, y)
+    assert model.objective_ == pytest.approx(by_planes.objective_, rel=2e-5)
+
+
 def test_newton_steps_that_end_soon_do_not():
     X, y, qid = nearly_separable(2000, 20)
     problem, _ = problem_of(X, Preferences.from_labels(y, qid), 1.0)
@@ -188,9 +203,9 @@ def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_
     X, y, qid = nearly_separable(200, 300, length=20)
     starts = []
 
-    def noted(steps, n_steps, objective, w0, progress):
+    def noted(steps, n_steps, objective, w0, progress, n_planes):
         starts.append((n_steps, w0.any()))
-        return interior_last(steps, n_steps, objective, w0, progress)
+        return interior_last(steps, n_steps, objective, w0, progress, n_planes)
 
     monkeypatch.setattr(composed_solvers, "interior_last", noted)
     model = RankSVM(10.0, tol=1e-6).fit(X, y, qid)

@@ -12,7 +12,7 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
-from ..solvers import Objective, Progress, SolverResult, Status, newton, trust_region
+from ..solvers import Objective, Progress, SolverResult, Status, bundle, newton, trust_region
 from ..solvers.automatic import SmoothSolver, products_first
 from ..solvers.patience import Patience
 from ..solvers.proximal_newton import proximal_newton
@@ -46,6 +46,7 @@ NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
+SURE = 2.0  # times as many planes as interior points cost, which take more steps there
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
@@ -183,13 +184,16 @@ def interior_last(
     objective: Objective,
     w0: Vector,
     progress: Progress,
+    n_planes: float = 0.0,
 ) -> SolverResult:
     """Minimise the squared hinge by Newton steps, and by interior points where these lead too far.
 
     Where rows can nearly be ranked without fault, few pairs are active, and others with each step:
     dozens of Newton steps change one small set for another, each of them cut short. Interior points
     weigh all pairs, so that they hardly know the difference. Near the end, Newton steps go on pair
-    by pair.
+    by pair. Planes add up, whatever pairs are active, and where these are few they end all at once;
+    nor do scales of features hold them up for long. So where many of them cost as much as interior
+    points, they go before these.
 
     Parameters
     ----------
@@ -202,6 +206,8 @@ def interior_last(
         Of pairs that may be listed.
     w0, progress
         As for `row_space`.
+    n_planes : float, default=0.0
+        How many planes interior points are worth, if planes are to go before them.
     """
     assert isinstance(objective, LinearObjective)
     patience = Patience(WORK_OF_STEP * n_steps)
@@ -221,6 +227,12 @@ def interior_last(
             stalled = replace(result, status=Status.STALLED)
             return pair_by_pair(solver, objective, stalled, progress)
         w0 = result.weights
+        if n_planes > 0:
+            with progress.patient(Patience(SURE * n_planes, ends_at_once=True)):
+                result = bundle(objective, w0, progress)
+            if result.status.is_end:
+                return result
+            w0 = result.weights
     from .interior_point import interior_point  # likewise
 
     known = objective if objective.rows is not None else _knowing_rows(objective)

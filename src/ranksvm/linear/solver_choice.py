@@ -65,7 +65,8 @@ class SolverChoice:
         before Newton steps by features below 0.03; or from zero alone. But where there is next to
         none, they do not.
     planes_after : float
-        Likewise of planes that may go on after products of a smooth loss.
+        Likewise of planes that may go on after products of a smooth loss, and after Newton steps
+        that are given up.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
     more_if_weak : bool
@@ -259,7 +260,7 @@ class SolverChoice:
 
             n_steps = 0.0 if self.interior_first and not w0.any() else self.n_steps
             steps: SmoothSolver = steps_in_row_space if self.name == "row_space" else newton
-            result = interior_last(steps, n_steps, objective, w0, progress)
+            result = interior_last(steps, n_steps, objective, w0, progress, self.planes_after)
             if result.status is not Status.STALLED:
                 return result
             w0 = better_start(result, w0, FAR_OF_PLANES)
