@@ -229,7 +229,7 @@ def interior_last(
         w0 = result.weights
         if n_planes > 0:
             with progress.patient(Patience(SURE * n_planes, ends_at_once=True)):
-                result = bundle(objective, w0, progress)
+                result = bundle(objective, w0, progress, planes=progress.planes)
             if result.status.is_end:
                 return result
             w0 = result.weights

@@ -121,7 +121,7 @@ def _products_and_planes(
         return result
     left = progress.on_its_way
     with progress.patient(Patience(n_planes)):
-        result = bundle(objective, result.weights, progress)
+        result = bundle(objective, result.weights, progress, planes=progress.planes)
     if result.status.is_end or left is None or not resumes:
         return result
     progress.on_its_way = left
@@ -296,6 +296,7 @@ def planes_last(
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     smooth = objective.smoothed()
     is_smooth = smooth is objective
+    progress.planes = planes if is_smooth else None
     result = first(smooth, w0, progress)
     if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .cutting_planes import CuttingPlanes
 from .protocols import CountsPasses, Point, Remembered
 from .result import ROUNDING, TINY, Callback, Iteration, SolverResult, Status
 
@@ -69,6 +70,8 @@ class Progress:
         Whether the last step brought that distance down to 0.15 of it, of a smooth function.
     is_by_planes : bool
         Whether the last bound was that of planes, of which the gap alone tells what is left.
+    planes : CuttingPlanes or None
+        Below the risk of a smooth loss, for one solver to go on with those of another.
     """
 
     tol: float = 1e-3
@@ -88,6 +91,7 @@ class Progress:
     left: list[float] = field(default_factory=list)
     is_steep: bool = False
     is_by_planes: bool = False
+    planes: CuttingPlanes | None = None
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
