@@ -20,7 +20,7 @@ from ranksvm.linear.row_space import RowSpace
 from ranksvm.linear.training import Problem, make_problem
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, newton
+from ranksvm.solvers import CuttingPlanes, Progress, newton, planes_last
 
 # More features than rows, as many, and fewer.
 SHAPES = [(60, 90), (60, 60), (150, 60)]
@@ -154,6 +154,19 @@ def test_planes_go_before_them_as_far_as_they_promise_to_be_quicker(worth, other
     assert str(result.status) == "converged"
     assert {line.solver for line in result.history} == {"newton", "bundle", *others}
     assert result.value == pytest.approx(problem.minimize(parameters).value, rel=2e-6)
+
+
+def test_planes_that_are_given_up_stay_for_others():
+    X, y, qid = nearly_separable(600, 200)
+    problem, _ = problem_of(X, Preferences.from_labels(y, qid), 10.0, 1e-6)
+    planes = CuttingPlanes(200, 1)
+
+    def steps(objective, w0, progress):
+        return interior_last(newton, 12.0, objective, w0, progress, 20.0)
+
+    result = planes_last(steps, problem.objective, np.zeros(200), Progress(tol=1e-6), planes=planes)
+    n_planes = sum(line.solver == "bundle" for line in result.history)
+    assert len(planes) == n_planes > 5
 
 
 def test_columns_and_their_products_are_for_planes():
