@@ -46,7 +46,7 @@ NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
-SURE = 2.0  # times as many planes as interior points cost, which take more steps there
+LONGER = 2.0  # times what interior points are said to cost, where Newton steps are given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
@@ -228,7 +228,7 @@ def interior_last(
             return pair_by_pair(solver, objective, stalled, progress)
         w0 = result.weights
         if n_planes > 0:
-            with progress.patient(Patience(SURE * n_planes, ends_at_once=True)):
+            with progress.patient(Patience(LONGER * n_planes, ends_at_once=True)):
                 result = bundle(objective, w0, progress, planes=progress.planes)
             if result.status.is_end:
                 return result
