@@ -9,6 +9,7 @@ judged by these. It knows no clock, so that the choice of a solver does not depe
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,20 +28,24 @@ from benchmarks.datasets.web_like import make_web_like
 from benchmarks.harness import machine_line, print_table
 from benchmarks.micro import Call, best_time
 from ranksvm import _core
-from ranksvm.linear.costs import Costs
+from ranksvm.linear.costs import RISK, Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import Descent
 from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import RowSpace
-from ranksvm.linear.training import make_problem
+from ranksvm.linear.solver_choice import MOST_FEATURES
+from ranksvm.linear.training import Problem, make_problem
+from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import CuttingPlanes, Progress
+from ranksvm.solvers import CuttingPlanes, Iteration, Progress
 
 COLUMNS = ("primitive", "on", "ns or ratio", "per")
 REPEATS = 3
 N_PLANES, N_STEPS = 50, 5
+MOST = 30  # iterations of a fit
+FITTED = {"bundle": "planes", "trust_region": "products", "newton": "Newton steps"}
 
 
 def main() -> None:
@@ -82,6 +87,14 @@ def rows() -> Iterator[tuple[str, str, float, str]]:
         yield shared_features(number)
     yield cholesky(500)
     yield plane(10_000)
+    for kind, data in (
+        ("dense, queries of 120", web()),
+        ("dense, 10 features, one query", distinct()),
+        ("dense, 5,000 x 40, one query", little()),
+        ("CSR, queries of 10", short_queries()),
+        ("CSR, 47,236 features, one query", text()),
+    ):
+        yield from fits(kind, data)
 
 
 @cache
@@ -109,6 +122,13 @@ def dense(features: int, of_a_query: int) -> Data:
     rows = 3_000_000 // features
     y = rng.integers(0, 5, rows).astype(np.float64)
     return Data(rng.standard_normal((rows, features)), y, np.arange(rows) // of_a_query)
+
+
+@cache
+def little() -> Data:
+    """Make a small ranking of dense rows with five levels."""
+    X, y, _ = dense(40, 10)
+    return Data(X[:5_000], y[:5_000], None)
 
 
 @cache
@@ -258,6 +278,33 @@ def plane(d: int) -> tuple[str, str, float, str]:
 
     per_value = nanoseconds(add_all) / (0.5 * N_PLANES**2 * d)
     return "plane", f"d = {d:,}, among {N_PLANES}", per_value, "feature and plane"
+
+
+def fits(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
+    """Compare what solvers take, after their first step, with what the choice reckons with."""
+    matrix, preferences = DesignMatrix.from_array(data.X), Preferences.from_labels(data.y, data.qid)
+    costs = Costs.of(matrix, preferences)
+    for solver, loss in itertools.product(FITTED, LOSSES):
+        if solver == "newton" and costs.d > MOST_FEATURES:
+            continue
+        parameters = Parameters(loss=loss, tol=1e-9, solver=solver, max_iter=MOST, n_threads=1)
+        taken, steps, products = _taken(make_problem(matrix, preferences, parameters), parameters)
+        kinks = loss == "hinge"
+        reckoned = {
+            "bundle": steps * costs.plane / RISK,
+            "trust_region": steps * costs.step(kinks) + products * costs.product / RISK,
+            "newton": costs.newton(steps, kinks),
+        }[solver]
+        yield f"{FITTED[solver]}, {loss}, as reckoned", kind, reckoned / taken, "time taken"
+
+
+def _taken(problem: Problem, parameters: Parameters) -> tuple[float, int, int]:
+    """Return the nanoseconds, steps and products of a fit after its first step."""
+    lines: list[tuple[float, Iteration]] = []
+    problem.minimize(parameters, callback=lambda line: lines.append((time.thread_time(), line)))
+    of_solver = [(then, line) for then, line in lines if line.solver == parameters.solver]
+    (begun, first), (ended, last) = of_solver[0], of_solver[-1]
+    return 1e9 * (ended - begun), len(of_solver) - 1, last.n_products - first.n_products
 
 
 def evaluation(data: Data, loss: str) -> LinearEvaluation:

@@ -266,6 +266,15 @@ def test_costs_of_a_walk_grow_with_the_levels_of_long_queries(n_levels, is_sorte
     assert found.newton(6, kinks=False) >= few.newton(6, kinks=False)
 
 
+def test_what_may_lead_nowhere_is_charged_more_than_it_takes():
+    preferences = Preferences.from_labels(np.arange(ROWS) % 2)
+    of_host = costs.Costs.of(Rows((ROWS, 10)), preferences)
+    on_gpu = GpuCosts.of(Rows((ROWS, 10)), preferences)
+    vectors = costs.PLANE * costs.TYPICAL_PLANES * 10
+    assert of_host.plane == pytest.approx(costs.RISK * (of_host.evaluation + vectors))
+    assert on_gpu.plane == pytest.approx(on_gpu.evaluation + vectors)
+
+
 def test_costs_of_short_queries_grow_with_their_pairs():
     def sweep(rows_of_a_query):
         queries = np.arange(ROWS) // rows_of_a_query

@@ -23,6 +23,7 @@ from ranksvm.solvers.patience import (
     FEWEST,
     FREE,
     LATEST,
+    LITTLE,
     LITTLE_MORE,
     MUCH,
     NOTHING,
@@ -63,6 +64,8 @@ def test_work_that_leads_to_no_bound_ends_sooner_where_the_other_takes_little():
     assert not goes_on(SOON + 1, 1.0, 0.0, work=1.0)
     assert goes_on(SOON + 1, NOTHING, 0.0, work=1.0)
     assert goes_on(SOON + 1, 1.0, 0.0)
+    assert not goes_on(SOON + 1, 1.0, 0.0, work=0.99 * LITTLE / FREE)
+    assert goes_on(SOON + 1, 1.0, 0.0, work=LITTLE / FREE)
 
 
 def test_products_are_work():

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..linear.costs import FACTOR, Costs, levels_of_longest
+from ..linear.costs import FACTOR, PLANE, TYPICAL_PLANES, Costs, levels_of_longest
 from ..linear.matrix import Matrix
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
@@ -67,6 +67,11 @@ class GpuCosts(Costs):
         """A step once its direction is known."""
         sweeps = STEP + STEP_LEVELS * self._doublings + STEP_ROW * self.n
         return sweeps + 2 * self.read + VECTORS * self.d
+
+    @property
+    def plane(self) -> float:
+        """A cutting plane, with what it costs on the host."""
+        return self.evaluation + PLANE * TYPICAL_PLANES * self.d
 
     def few_planes(self, n_steps: float) -> float:
         """How many planes are not worth a try in the place of so many Newton steps."""

@@ -1,8 +1,8 @@
 """What the parts of a solver cost, so that the cheapest can be chosen before any work is done.
 
 Operations are counted, and weighed by nanoseconds that were measured once, on one thread
-(``python -m benchmarks.primitives`` measures them again). No clock is asked, so that the choice
-depends on the data alone; only ratios matter.
+(``python -m benchmarks.primitives`` measures them again, and whole fits). No clock is asked, so
+that the choice depends on the data alone; only ratios matter.
 """
 
 from __future__ import annotations
@@ -20,48 +20,49 @@ from .hessian import OF_BLOCKS
 from .matrix import Matrix
 from .shared_columns import shared_columns
 
-PASS_DENSE, PASS_SPARSE = 0.4, 1.4  # of a stored value
+PASS_DENSE, PASS_SPARSE = 0.15, 0.46  # of a stored value
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 # Of a row in long queries; in short ones, and of two rows of one of these.
-SWEEP, SWEEP_SHORT, SWEEP_TWO = 70.0, 7.0, 1.1
-LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 40.0, 3.0, 0.3
+SWEEP, SWEEP_SHORT, SWEEP_TWO = 48.0, 11.0, 0.8
+LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 20.0, 3.0, 0.25
+RISK = 1.5  # times what planes and products take, whose number is a guess, unlike that of steps
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 # Of n d^2, of n d, and of a row; in double precision of n d^2.
-HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, HESSIAN_DOUBLE = 0.02, 1.2, 30.0, 0.05
+HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, HESSIAN_DOUBLE = 0.018, 0.7, 22.0, 0.034
 # Of a row of a long query, and of a value; likewise for each doubling of its levels, whose sums are
 # many sooner or later for the cache.
-WALK_ROW, WALK = 90.0, 3.7
+WALK_ROW, WALK = 70.0, 2.9
 LEVELS_ROW, LEVELS, MANY_LEVELS_ROW, MANY_LEVELS = 4.0, 0.15, 10.0, 1.0
-HESSIAN_TWO, HESSIAN_TWO_VALUES = 3.6, 0.06  # of two rows of a short query; times d
+HESSIAN_TWO, HESSIAN_TWO_VALUES = 1.8, 0.02  # of two rows of a short query; times d
 # Of a number that is added to a sparse Hessian, in a row of these or alone; and beyond that, as far
 # as the result leaves the cache.
-IN_ROW, IN_ROW_AFAR, ALONE, ALONE_AFAR, IN_CACHE = 0.13, 0.4, 0.55, 3.0, float(1 << 20)
-DOCUMENT, DOCUMENT_SHORT, HESSIAN_NUMBER = 150.0, 30.0, 5.5  # of a row; of a number of the result
+IN_ROW, IN_ROW_AFAR, ALONE, ALONE_AFAR, IN_CACHE = 0.09, 0.27, 0.4, 2.0, float(1 << 20)
+DOCUMENT, DOCUMENT_SHORT, HESSIAN_NUMBER = 100.0, 20.0, 4.0  # of a row; of a number of the result
 SMOOTHED = 0.25  # of that, of short queries: hardly a pair is amid a narrow smoothing
 GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
 GIVEN_HESSIAN = 2.0  # times d
 GIVEN_SPARSE, GIVEN_MERGED = 3.0, 5.0  # of an addition to the result, and of a value of a partner
 GIVEN_SMOOTHED = 0.3  # of that, on average
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
-FACTOR = 0.015  # of d^3
-GRAM_DENSE, GRAM_SPARSE = 0.04, 0.2  # of n^2 d, and of n times the stored values
+FACTOR = 0.01  # of d^3
+GRAM_DENSE, GRAM_SPARSE = 0.025, 0.14  # of n^2 d, and of n times the stored values
 # Of an interior-point step; of each two rows, times d; of n d^2, as in single precision, and
 # passes over X for what is solved with these equations.
-PAIR, PARTNER, LISTED, EQUATIONS, SOLVES = 25.0, 0.3, 10.0, 0.02, 5
+PAIR, PARTNER, LISTED, EQUATIONS, SOLVES = 20.0, 0.22, 7.0, 0.018, 5
 ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that are not, too
 # Times d, of a stored value; of each two rows, times what a row stores; and of these.
-STORED, PARTNER_STORED, LISTED_SPARSE = 0.06, 1.2, 45.0
+STORED, PARTNER_STORED, LISTED_SPARSE = 0.045, 0.9, 34.0
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
 PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
 QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 3e4  # whatever rows it has
 # Likewise by shared features: of a pair, of each two rows, of that cube, of the cube of features,
 # and passes over X.
-PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 150.0, 30.0, 0.03, 0.006, 50
-DESCENT, DESCENT_PAIR = 1.8, 35.0  # of a pass by slopes: of a stored value, and of a pair
-PLANE, TYPICAL_PLANES = 0.9, 50  # of a feature and a plane that there is
-FEW_PLANES = 50.0  # that are not worth a try where passes are dear
+PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 100.0, 20.0, 0.02, 0.005, 50
+DESCENT, DESCENT_PAIR = 1.0, 26.0  # of a pass by slopes: of a stored value, and of a pair
+PLANE, TYPICAL_PLANES = 0.43, 50  # of a feature and a plane that there is
+FEW_PLANES = 33.0  # that are not worth a try where passes are dear
 VECTORS = 5.0  # of a feature, for the few vectors of weights that a step works on
-STEP, PRODUCT = 2e5, 5e4  # whatever the data are
+STEP, PRODUCT = 8e4, 1.5e4  # whatever the data are
 # So many pairs for each feature double Newton steps: few are active, or in a narrow smoothing.
 SCARCE, SCARCE_OF_HINGE, MOST_OFTEN = 30.0, 260.0, 4.0
 ONES_OWN = 1700.0  # pairs of a row that all others of its query are compared with, which tell more
@@ -203,18 +204,22 @@ class Costs:
 
     @property
     def product(self) -> float:
-        """A product with the Hessian."""
-        return 2 * self.read + self.laplacian + VECTORS * self.d + PRODUCT
+        """A product with the Hessian, as one that may lead nowhere."""
+        return RISK * (2 * self.read + self.laplacian + VECTORS * self.d + PRODUCT)
 
     @property
     def evaluation(self) -> float:
-        """A step once its direction is known: value, gradient, some trials of a line search."""
+        """Value and gradient, and some trials of a line search."""
         return 2 * self.read + 1.5 * self.sweep + VECTORS * self.d + STEP
+
+    def step(self, kinks: bool) -> float:
+        """Take a step whose direction is known; with kinks, on a smoothed loss."""
+        return self.evaluation + SMOOTHING * self.sweep * kinks
 
     @property
     def plane(self) -> float:
-        """A cutting plane."""
-        return self.evaluation + PLANE * TYPICAL_PLANES * self.d
+        """A cutting plane, likewise."""
+        return RISK * (self.evaluation + PLANE * TYPICAL_PLANES * self.d)
 
     def few_planes(self, n_steps: float) -> float:
         """How many planes are not worth a try in the place of so many Newton steps."""
@@ -222,9 +227,7 @@ class Costs:
 
     def newton(self, n_steps: float, kinks: bool) -> float:
         """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
-        smoothing = SMOOTHING * self.sweep if kinks else 0.0
-        hessian = self.hessian(kinks) + FACTOR * self.d**3
-        return n_steps * (hessian + self.evaluation + smoothing)
+        return n_steps * (self.hessian(kinks) + FACTOR * self.d**3 + self.step(kinks))
 
     def row_space(self, n_steps: float) -> float:
         """Newton steps by the Hessian of the space of rows."""
@@ -238,7 +241,7 @@ class Costs:
         smaller = min(self.n, self.d)
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
-            return self._gram + n_steps * step
+            return self._gram + n_steps * (step + 2 * SOLVES * self.read)
         twos = 2 * self.n_pairs + self.n
         if self.stores_little:
             products = STORED * self.n_stored * self.d

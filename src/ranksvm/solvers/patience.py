@@ -15,6 +15,7 @@ AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
 LITTLE_MORE, LATEST = 0.25, 1.75  # of it, what is left to do; and in all, where that is no more
 FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
+LITTLE = 3.5  # work that is free, to which that ends sooner
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
 PACE, PACE_WITH_KINKS = 0.75, 0.5
 FAR = 0.3  # a gap on a wide way, which tells nothing yet
@@ -91,7 +92,8 @@ class Patience:
             return False
         free = max(self.free * self.work, FEWEST)
         if done <= free:
-            is_hopeless = free == FEWEST and done >= SOON and left[-1] > NOTHING
+            is_little = self.free * self.work < LITTLE
+            is_hopeless = is_little and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
         widths = progress.widths[progress.first :]
         if done <= self.work and _was_widened(widths):
