@@ -28,7 +28,7 @@ from benchmarks.datasets.web_like import make_web_like
 from benchmarks.harness import machine_line, print_table
 from benchmarks.micro import Call, best_time
 from ranksvm import _core
-from ranksvm.linear.costs import RISK, Costs
+from ranksvm.linear.costs import RISK_OF_PLANES, RISK_OF_PRODUCTS, Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import Descent
 from ranksvm.linear.interior_point import interior_point
@@ -291,8 +291,8 @@ def fits(kind: str, data: Data) -> Iterator[tuple[str, str, float, str]]:
         taken, steps, products = _taken(make_problem(matrix, preferences, parameters), parameters)
         kinks = loss == "hinge"
         reckoned = {
-            "bundle": steps * costs.plane / RISK,
-            "trust_region": steps * costs.step(kinks) + products * costs.product / RISK,
+            "bundle": steps * costs.plane / RISK_OF_PLANES,
+            "trust_region": steps * costs.step(kinks) + products * costs.product / RISK_OF_PRODUCTS,
             "newton": costs.newton(steps, kinks),
         }[solver]
         yield f"{FITTED[solver]}, {loss}, as reckoned", kind, reckoned / taken, "time taken"

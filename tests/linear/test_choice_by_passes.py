@@ -271,7 +271,7 @@ def test_what_may_lead_nowhere_is_charged_more_than_it_takes():
     of_host = costs.Costs.of(Rows((ROWS, 10)), preferences)
     on_gpu = GpuCosts.of(Rows((ROWS, 10)), preferences)
     vectors = costs.PLANE * costs.TYPICAL_PLANES * 10
-    assert of_host.plane == pytest.approx(costs.RISK * (of_host.evaluation + vectors))
+    assert of_host.plane == pytest.approx(costs.RISK_OF_PLANES * (of_host.evaluation + vectors))
     assert on_gpu.plane == pytest.approx(on_gpu.evaluation + vectors)
 
 

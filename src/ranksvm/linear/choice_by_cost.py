@@ -22,7 +22,7 @@ from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # Of a sample: what a step by it costs at most not to be preceded, in products; how many there are
 # on all rows, and what each of them takes besides, in products.
-LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 2.0, 4, 3.5
+LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 1.8, 4, 3.6
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 3.5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
@@ -30,7 +30,7 @@ FEW_IN_ROWS = 160
 CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
-PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 110, 2.0, 4.0, 3.0
+PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
 BEFORE_POINTS = 0.5  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
@@ -63,14 +63,15 @@ def choose_solver(
     (`ranksvm.linear.row_space`), whichever costs less (`ranksvm.linear.costs`); for the hinge with
     few pairs, interior points as well, by the features that rows share where many are of one row
     alone (`ranksvm.linear.shared_features`). C and scales hardly matter to them. How many planes or
-    products there will be is a guess; so these are charged with half as much again as they take,
-    and the numbers of them here are of that. Newton steps or interior points are taken
+    products there will be is a guess; so planes are charged with 1.5 times what they take, and
+    products, which do not add up, with 1.65 times; the numbers of them here are of those. Newton
+    steps or interior points are taken
 
     - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`); but
       where a step by that costs as much as some products, products of the squared loss begin as
       long as they promise to be quicker than all steps by the sample; and where few pairs decide,
       of which a sample has hardly any, planes of the hinge, however weak regularisation is,
-    - at once for a smooth loss where six of them cost no more than 40 products with the Hessian,
+    - at once for a smooth loss where six of them cost no more than 36 products with the Hessian,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,

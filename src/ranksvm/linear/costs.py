@@ -25,7 +25,8 @@ FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 # Of a row in long queries; in short ones, and of two rows of one of these.
 SWEEP, SWEEP_SHORT, SWEEP_TWO = 48.0, 11.0, 0.8
 LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 20.0, 3.0, 0.25
-RISK = 1.5  # times what planes and products take, whose number is a guess, unlike that of steps
+# Times what planes and products take, whose numbers are a guess, unlike that of steps.
+RISK_OF_PLANES, RISK_OF_PRODUCTS = 1.5, 1.65
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed
 # Of n d^2, of n d, and of a row; in double precision of n d^2.
 HESSIAN, HESSIAN_VALUE, HESSIAN_ROW, HESSIAN_DOUBLE = 0.018, 0.7, 22.0, 0.034
@@ -53,8 +54,8 @@ ROWS_OF_BLOCK = 256  # at least, whose partners may be multiplied with all that 
 # Times d, of a stored value; of each two rows, times what a row stores; and of these.
 STORED, PARTNER_STORED, LISTED_SPARSE = 0.045, 0.9, 34.0
 # Likewise by blocks: of a pair, of the cube of the rows of a query, and products with X and X'.
-PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 13.0, 0.0065, 20
-QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 3e4  # whatever rows it has
+PAIR_OF_BLOCKS, CUBE, PRODUCTS_OF_STEP = 11.0, 0.005, 20
+QUERY_OF_BLOCKS, LEVEL_OF_BLOCKS = 2e5, 2.5e4  # whatever rows it has
 # Likewise by shared features: of a pair, of each two rows, of that cube, of the cube of features,
 # and passes over X.
 PAIR_SHARED, IN_QUERY, INVERSE, FACTOR_SHARED, SOLVES_SHARED = 100.0, 20.0, 0.02, 0.005, 50
@@ -205,7 +206,7 @@ class Costs:
     @property
     def product(self) -> float:
         """A product with the Hessian, as one that may lead nowhere."""
-        return RISK * (2 * self.read + self.laplacian + VECTORS * self.d + PRODUCT)
+        return RISK_OF_PRODUCTS * (2 * self.read + self.laplacian + VECTORS * self.d + PRODUCT)
 
     @property
     def evaluation(self) -> float:
@@ -219,7 +220,7 @@ class Costs:
     @property
     def plane(self) -> float:
         """A cutting plane, likewise."""
-        return RISK * (self.evaluation + PLANE * TYPICAL_PLANES * self.d)
+        return RISK_OF_PLANES * (self.evaluation + PLANE * TYPICAL_PLANES * self.d)
 
     def few_planes(self, n_steps: float) -> float:
         """How many planes are not worth a try in the place of so many Newton steps."""
