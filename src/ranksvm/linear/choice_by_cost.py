@@ -31,7 +31,7 @@ CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
-BEFORE_POINTS = 0.5  # of the products that interior points of dense rows are worth: as many begin
+BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
 # Of descent; and times the products that do well, which it costs at most.

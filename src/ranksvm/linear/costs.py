@@ -21,6 +21,7 @@ from .matrix import Matrix
 from .shared_columns import shared_columns
 
 PASS_DENSE, PASS_SPARSE = 0.15, 0.46  # of a stored value
+PASS_AFAR, VALUES_IN_CACHE = 0.1, float(1 << 22)  # beyond that, as far as they leave the cache
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 # Of a row in long queries; in short ones, and of two rows of one of these.
 SWEEP, SWEEP_SHORT, SWEEP_TWO = 48.0, 11.0, 0.8
@@ -40,8 +41,8 @@ HESSIAN_TWO, HESSIAN_TWO_VALUES = 1.8, 0.02  # of two rows of a short query; tim
 IN_ROW, IN_ROW_AFAR, ALONE, ALONE_AFAR, IN_CACHE = 0.09, 0.27, 0.4, 2.0, float(1 << 20)
 DOCUMENT, DOCUMENT_SHORT, HESSIAN_NUMBER = 100.0, 20.0, 4.0  # of a row; of a number of the result
 SMOOTHED = 0.25  # of that, of short queries: hardly a pair is amid a narrow smoothing
-GIVEN_SWEEP, GIVEN_LAPLACIAN = 15.0, 8.0  # of a given pair, or a row
-GIVEN_HESSIAN = 2.0  # times d
+GIVEN_SWEEP, GIVEN_LAPLACIAN = 11.0, 4.0  # of a given pair, or a row
+GIVEN_HESSIAN = 1.0  # times d
 GIVEN_SPARSE, GIVEN_MERGED = 3.0, 5.0  # of an addition to the result, and of a value of a partner
 GIVEN_SMOOTHED = 0.3  # of that, on average
 TOP_SWEEP, TOP_LAPLACIAN = 1.6, 2.5  # of a pair that is looked at, a few ranks with all below
@@ -201,7 +202,8 @@ class Costs:
     def read(self) -> float:
         """A pass over X."""
         in_memory = PASS_DENSE if self.is_dense else PASS_SPARSE
-        return (in_memory + FROM_DISK * self.is_large) * self.n_stored
+        afar = PASS_AFAR * max(self.n_stored - VALUES_IN_CACHE, 0.0)
+        return (in_memory + FROM_DISK * self.is_large) * self.n_stored + afar
 
     @property
     def product(self) -> float:
@@ -242,7 +244,7 @@ class Costs:
         smaller = min(self.n, self.d)
         step = PAIR * self.n_pairs + FACTOR * smaller**3 + self.evaluation
         if self.n <= self.d:
-            return self._gram + n_steps * (step + 2 * SOLVES * self.read)
+            return self._gram + n_steps * (step + SOLVES * self.read)
         twos = 2 * self.n_pairs + self.n
         if self.stores_little:
             products = STORED * self.n_stored * self.d
