@@ -71,7 +71,7 @@ def choose_solver(
       where a step by that costs as much as some products, products of the squared loss begin as
       long as they promise to be quicker than all steps by the sample; and where few pairs decide,
       of which a sample has hardly any, planes of the hinge, however weak regularisation is,
-    - at once for a smooth loss where six of them cost no more than 36 products with the Hessian,
+    - at once for a smooth loss where six of them cost no more than 35 products with the Hessian,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,

@@ -24,8 +24,8 @@ PASS_DENSE, PASS_SPARSE = 0.15, 0.46  # of a stored value
 PASS_AFAR, VALUES_IN_CACHE = 0.1, float(1 << 22)  # beyond that, as far as they leave the cache
 FROM_DISK = 8.0  # of a stored value, where these may be more than memory holds
 # Of a row in long queries; in short ones, and of two rows of one of these.
-SWEEP, SWEEP_SHORT, SWEEP_TWO = 48.0, 11.0, 0.8
-LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 20.0, 3.0, 0.25
+SWEEP, SWEEP_SHORT, SWEEP_TWO = 48.0, 12.0, 0.8
+LAPLACIAN, LAPLACIAN_SHORT, LAPLACIAN_TWO = 20.0, 2.5, 0.2
 # Times what planes and products take, whose numbers are a guess, unlike that of steps.
 RISK_OF_PLANES, RISK_OF_PRODUCTS = 1.5, 1.65
 SMOOTHING = 3.0  # sweeps of a step on a smoothed loss, that has two windows and is narrowed

@@ -37,7 +37,7 @@ from .row_space import RowSpace, lists_pairs
 Vector = NDArray[np.float64]
 
 MOST_FEATURES, TINY_HESSIAN = 8192, 64
-FEW_PRODUCTS = 36
+FEW_PRODUCTS = 35
 NOT_STRONG = 3e-2  # regularisation, for products of the hinge before Newton steps by features
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
