@@ -16,7 +16,7 @@ from ranksvm.cluster import costs
 from ranksvm.cluster.driver import Driver, driving
 from ranksvm.cluster.graph import Graph
 from ranksvm.cluster.sums import FAN, Part, depth_of
-from ranksvm.linear.costs import HESSIAN, HESSIAN_ROW, HESSIAN_VALUE, PASS_DENSE
+from ranksvm.linear.costs import HESSIAN, HESSIAN_ROW, HESSIAN_VALUE, PASS_AFAR, PASS_DENSE
 
 FEATURES = 136
 DELAYS = (0.02, 0.05)
@@ -51,7 +51,8 @@ def of_round(n_tasks: int, n_numbers: float) -> float:
 
 def of_step(n: int, d: int, n_tasks: int, n_workers: int) -> float:
     """Return what it says of a round with a Hessian: work of partitions, and the round."""
-    work = 1e-9 * n * (HESSIAN * d**2 + (HESSIAN_VALUE + 2 * PASS_DENSE) * d + HESSIAN_ROW)
+    of_value = HESSIAN_VALUE + 2 * (PASS_DENSE + PASS_AFAR)  # from memory
+    work = 1e-9 * n * (HESSIAN * d**2 + of_value * d + HESSIAN_ROW)
     return work / n_workers + of_round(n_tasks, d**2)
 
 
