@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..linear.costs import FACTOR, PLANE, TYPICAL_PLANES, Costs, levels_of_longest
+from ..linear.costs import PLANE, TYPICAL_PLANES, Costs, levels_of_longest
 from ..linear.matrix import Matrix
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
@@ -77,11 +77,9 @@ class GpuCosts(Costs):
         """How many planes are not worth a try in the place of so many Newton steps."""
         return PLANES_OF_STEP * n_steps
 
-    def newton(self, n_steps: float, kinks: bool) -> float:
-        """Newton steps by the Hessian of all features; with kinks, of smoothed ones."""
-        smoothing = SMOOTHING + SMOOTHING_PART * self.evaluation if kinks else 0.0
-        step = self.hessian(kinks) + FACTOR * self.d**3 + self.evaluation + smoothing
-        return n_steps * step
+    def step(self, kinks: bool) -> float:
+        """Take a step whose direction is known; with kinks, on a smoothed loss."""
+        return self.evaluation + (SMOOTHING + SMOOTHING_PART * self.evaluation) * kinks
 
     def hessian(self, kinks: bool) -> float:
         """Form the Hessian of all features; with kinks, of a smoothed loss."""
