@@ -67,6 +67,9 @@ class SolverChoice:
     planes_after : float
         Likewise of planes that may go on after products of a smooth loss, and after Newton steps
         that are given up.
+    unsure : float
+        After how many products of the hinge planes are tried beside, before a solver that is worth
+        far more of these.
     unless_weak : bool
         Whether planes do not go first where regularisation is weak.
     more_if_weak : bool
@@ -101,6 +104,7 @@ class SolverChoice:
     if_weak: bool = False
     from_zero: bool = False
     planes_after: float = 0.0
+    unsure: float = np.inf
     unless_weak: bool = False
     more_if_weak: bool = False
     ends_at_once: bool = False
@@ -239,7 +243,8 @@ class SolverChoice:
             w0,
             progress,
             solves_models=exact,
-            planes=self.planes_after,
+            planes=self.planes_after if self.unsure == np.inf else self.n_planes,
+            unsure=self.unsure,
         )
 
     def _from(self, w0: Vector) -> SmoothSolver:

@@ -32,6 +32,7 @@ FALLEN = 0.5  # of the first value, to which products have led Newton steps on t
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 3.0
 FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they get on
+FREE_BESIDE = 0.45  # likewise, beside products
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -45,6 +46,7 @@ def products_first(
     *,
     solves_models: bool = False,
     planes: float = 0.0,
+    unsure: float = np.inf,
 ) -> SolverResult:
     """Minimise by `trust_region` as long as it promises to be quicker than another solver.
 
@@ -54,6 +56,11 @@ def products_first(
     Where the pairs that are active change with every step, each takes as many products as the last,
     while planes add up. So these may go on from the best point, before the other solver does, and
     before products do on the long way from a wide smoothing; unless regularisation is weak.
+
+    A smoothed loss may have planes that do in little time what takes thousands of products, as
+    where a few features of a large scale make regularisation look weak. So once products are
+    `unsure`, planes have as long beside them, and longer if they promise to end; if not, products
+    go on as if nothing had been.
 
     Parameters
     ----------
@@ -70,7 +77,10 @@ def products_first(
         as many products as one and a half of them cost; and at the best point, whatever the gap, if
         that has half of the first value at most. Otherwise no products go on after planes.
     planes : float, default=0.0
-        How many planes the other solver costs, where these may go on from zero.
+        How many planes the other solver costs, where these may go on from zero; or of a smoothed
+        loss, about half as many as may be tried beside.
+    unsure : float, default=inf
+        After how many products of a smoothed loss.
 
     Returns
     -------
@@ -79,7 +89,10 @@ def products_first(
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
     patience = Patience(work, most_products=most if solves_models else np.inf)
     products = partial(trust_region, max_products=most)
-    if planes > 0 and not w0.any():
+    if planes > 0 and unsure < np.inf and progress.unsmoothed is not None:
+        given = products, patience, planes, objective, w0, progress
+        result = _planes_beside(*given, unsure)
+    elif planes > 0 and not w0.any():
         given = products, patience, planes, objective, w0, progress
         result = _products_and_planes(*given, resumes=solves_models)
     else:
@@ -127,6 +140,35 @@ def _products_and_planes(
     progress.on_its_way = left
     with progress.patient(patience):
         return products(objective, result.weights, progress, resumes=True)
+
+
+def _planes_beside(
+    products: Callable[..., SolverResult],
+    patience: Patience,
+    n_planes: float,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress,
+    unsure: float,
+) -> SolverResult:
+    """Minimise by products, and by planes once, when so many of these have not led to the end."""
+    tried: SolverResult | None = None
+
+    def goes_on(progress: Progress) -> bool:
+        nonlocal tried
+        lines = progress.own(progress.history)
+        if tried is None and lines[-1].n_products - lines[0].n_products > unsure:
+            best, kinks = progress.result(Status.GIVEN_UP).weights, progress.unsmoothed
+            of_planes = Patience(AGAIN * n_planes, free=FREE_BESIDE)
+            with progress.aside(), progress.patient(of_planes):
+                tried = bundle(cast(Objective, kinks), best, progress, planes=progress.planes)
+            if tried.status.is_end:
+                return False
+        return patience(progress)
+
+    with progress.patient(goes_on):
+        result = products(objective, w0, progress)
+    return tried if tried is not None and tried.status.is_end else result
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -296,7 +338,7 @@ def planes_last(
         progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
     smooth = objective.smoothed()
     is_smooth = smooth is objective
-    progress.planes = planes if is_smooth else None
+    progress.planes, progress.unsmoothed = planes, None if is_smooth else objective
     result = first(smooth, w0, progress)
     if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)

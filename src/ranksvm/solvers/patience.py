@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 from math import inf, log
 
@@ -85,8 +86,9 @@ class Patience:
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
-        lines, left = progress.history[progress.first :], progress.left[progress.first :]
-        done = _work(lines[-1]) - _work(lines[0])
+        lines, left = progress.own(progress.history), progress.own(progress.left)
+        work = [k + line.n_products for k, line in enumerate(lines)]
+        done = work[-1] - work[0]
         of_step = lines[-1].n_products - lines[-2:][0].n_products
         if progress.is_smooth and of_step >= self.most_products:
             return False
@@ -95,12 +97,11 @@ class Patience:
             is_little = self.free * self.work < LITTLE
             is_hopeless = is_little and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
-        widths = progress.widths[progress.first :]
+        widths = progress.own(progress.widths)
         if done <= self.work and _was_widened(widths):
             return True
-        begun = _work(lines[0])
-        early = begun + (1 - LOOK_BACK) * done
-        before = next(k for k in reversed(range(len(lines))) if _work(lines[k]) <= early)
+        before = bisect_right(work, work[0] + (1 - LOOK_BACK) * done) - 1
+        late = work[-1] - work[before]
         wanted = progress.target
         is_smoothed = not (progress.is_smooth or progress.is_at_kinks)
         is_falling = is_smoothed and lines[-1].value <= FALLING * lines[-2].value
@@ -108,7 +109,7 @@ class Patience:
             return True
         is_far = progress.has_smoothed_kinks and lines[-1].dual_gap > FAR
         if is_far and max(widths) > 1 and widths[before] > widths[-1] and wanted > 0:
-            rate = log(widths[before] / widths[-1]) / (begun + done - _work(lines[before]))
+            rate = log(widths[before] / widths[-1]) / late
             to_gain = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0))
             return self._is_soon(done, done + to_gain / rate)
         if not (wanted > 0 and left[before] > left[-1] > 0):
@@ -116,7 +117,7 @@ class Patience:
         if self.ends_at_once:
             if lines[-1].dual_gap > AT_ONCE:
                 wanted = max(wanted, AT_ONCE * abs(lines[-1].value))
-            to_fall = _to_fall(lines[before], lines[-1])
+            to_fall = _to_fall(lines[before], lines[-1], late)
             if done + to_fall <= AT_MOST * self.work:
                 return True
         pace = PACE if progress.is_smooth else PACE_WITH_KINKS
@@ -124,7 +125,7 @@ class Patience:
         then, now = left[before], left[-1]
         if progress.is_at_kinks or (self.of_bounds and not progress.is_smooth):
             then, now = _of_bound(then), _of_bound(now)
-        gain = log(then / now) / (power - (_work(lines[before]) - begun) ** pace)
+        gain = log(then / now) / (power - (done - late) ** pace)
         to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
         end: float = (power + to_gain / gain) ** (1 / pace)
         return self._is_soon(done, end)
@@ -135,7 +136,7 @@ class Patience:
         return end <= (LATEST if is_near else AT_MOST) * self.work
 
 
-def _to_fall(before: Iteration, here: Iteration) -> float:
+def _to_fall(before: Iteration, here: Iteration, work: float) -> float:
     """Return the work until the value of planes is near its bound, if it falls on as it did.
 
     From there on, planes that are exact end soon, whatever gap is asked for. Nearer than ten times
@@ -147,7 +148,7 @@ def _to_fall(before: Iteration, here: Iteration) -> float:
         return inf
     if not (is_settled or here.dual_gap > MUCH):
         return inf
-    rate = log(before.value / here.value) / (_work(here) - _work(before))
+    rate = log(before.value / here.value) / work
     return log((here.value - bound) / (NEAR * bound)) / rate
 
 
@@ -159,7 +160,3 @@ def _was_widened(widths: list[float]) -> bool:
 def _of_bound(gap: float) -> float:
     """Return the gap as a part of the lower bound; which says more than of the value, if large."""
     return gap / (1 - min(gap, NOTHING))
-
-
-def _work(line: Iteration) -> int:
-    return line.iteration + line.n_products

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .cutting_planes import CuttingPlanes
-from .protocols import CountsPasses, Point, Remembered
+from .protocols import CountsPasses, Objective, Point, Remembered
 from .result import ROUNDING, TINY, Callback, Iteration, SolverResult, Status
 
 Vector = NDArray[np.float64]
+T = TypeVar("T")
 
 PATIENCE, LITTLE = 10, 10 * ROUNDING  # iterations, and what they have to gain of value or bound
 STEEP = 0.15  # what a step leaves of a distance
@@ -61,6 +63,8 @@ class Progress:
     solver : str
     first : int
         Where in the history the present solver began.
+    beside : tuple of int
+        From where to where another one has been since then, if one has.
     left : list of float
         What was left at each line of the history: the relative gap, or if larger the smoothing, or
         without kinks the distance from the minimum that the gradient tells of.
@@ -71,7 +75,9 @@ class Progress:
     is_by_planes : bool
         Whether the last bound was that of planes, of which the gap alone tells what is left.
     planes : CuttingPlanes or None
-        Below the risk of a smooth loss, for one solver to go on with those of another.
+        Below the risk, for one solver to go on with those of another.
+    unsmoothed : Objective or None
+        With the kinks that planes go along, where the solver minimises a smoothed one.
     """
 
     tol: float = 1e-3
@@ -88,10 +94,12 @@ class Progress:
     left_off: Point | None = None
     solver: str = ""
     first: int = 0
+    beside: tuple[int, int] = (0, 0)
     left: list[float] = field(default_factory=list)
     is_steep: bool = False
     is_by_planes: bool = False
     planes: CuttingPlanes | None = None
+    unsmoothed: Objective | None = None
     share: float = 0.0
     at_rest: float = 0.0
     started: float = field(default_factory=time.perf_counter)
@@ -119,6 +127,7 @@ class Progress:
         self.on_its_way, self._gave_up = None, False
         self.n_evaluations += bool(self.history)
         self.solver, self._objective, self.first = solver, objective, len(self.history)
+        self.beside = self.first, self.first
         self.best = self.latest = None
 
     @contextmanager
@@ -135,6 +144,29 @@ class Progress:
             yield
         finally:
             self._patience, self._ends = outer
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let another solver go on for a while, and then the present one where it was.
+
+        What that leaves are its lines in the history, its bound, and its best point if that is
+        better.
+        """
+        before, began = vars(self).copy(), len(self.history)
+        try:
+            yield
+        finally:
+            best = self._remembered()
+            of_all = {name: vars(self)[name] for name in ("n_products", "n_evaluations")}
+            vars(self).update(before, **of_all, lower_bound=self.lower_bound)
+            self.beside = began, len(self.history)
+            if best is not None and (self._better is None or best.value < self._better.value):
+                self._kept = best
+
+    def own(self, of_lines: Sequence[T]) -> list[T]:
+        """Return what belongs to the lines of the present solver, of something for each line."""
+        came, left = self.beside
+        return [*of_lines[self.first : came], *of_lines[max(left, self.first) :]]
 
     def record(
         self, evaluation: Point, step: float, lower_bound: float | None = None
@@ -254,9 +286,9 @@ class Progress:
 
     def _gains_little(self, patience: int, of_each: float, of_gap: float = 0.0) -> bool:
         """Say whether value and bound gain such a part of themselves at most, or of the gap."""
-        lines = self._trace[-patience - 1 :]
-        are_wide = {width > 1 for width in self.widths[-patience - 1 :]}
-        if len(self._trace) - self.first <= patience or len(are_wide) > 1:
+        lines = self.own(self._trace)[-patience - 1 :]
+        are_wide = {width > 1 for width in self.own(self.widths)[-patience - 1 :]}
+        if len(lines) <= patience or len(are_wide) > 1:
             return False
         value, bound = lines[0]
         least = of_gap * (value - bound)

@@ -1,0 +1,174 @@
+"""Planes beside products, which go on as if nothing had been where planes lead nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ranksvm.linear.choice_by_cost import FAR_DEARER, UNSURE_AFTER, choose_solver
+from ranksvm.linear.costs import Costs
+from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.training import Problem, make_problem
+from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import (
+    Iteration,
+    Progress,
+    bundle,
+    newton,
+    planes_last,
+    products_first,
+    trust_region,
+)
+from ranksvm.solvers.patience import Patience
+
+
+def make_counts_beside_dense(n: int = 600, d: int = 900) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """A few features of a larger scale make regularisation look weak."""
+    rng = np.random.default_rng(5)
+    columns = rng.zipf(1.3, n * 6) % d
+    counts = sparse.csr_matrix((np.ones(n * 6), columns, np.arange(0, n * 6 + 1, 6)), (n, d))
+    counts.sum_duplicates()
+    dense = rng.standard_normal((n, 6))
+    X = sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(dense), counts]))
+    utility = X @ rng.standard_normal(6 + d)
+    return X, np.floor(4 * np.argsort(np.argsort(utility)) / n)
+
+
+def make_hinge_problem(C: float = 30.0, tol: float = 1e-4) -> tuple[Problem, Parameters]:
+    X, y = make_counts_beside_dense()
+    parameters = Parameters(loss="hinge", C=C, tol=tol, n_threads=1)
+    rows = DesignMatrix.from_array(X)
+    return make_problem(rows, Preferences.from_labels(y), parameters), parameters
+
+
+def turns(history: list[Iteration]) -> list[str]:
+    return [name for name, _ in groupby(line.solver for line in history)]
+
+
+@pytest.mark.parametrize(("n_planes", "ends"), [(0.0, False), (1e-3, False), (1e6, True)])
+def test_planes_end_it_or_products_go_on(n_planes: float, ends: bool) -> None:
+    problem, parameters = make_hinge_problem()
+    objective, progress = problem.objective, Progress(tol=parameters.tol)
+    first = partial(products_first, newton, 1e9, planes=n_planes, unsure=20.0)
+    result = planes_last(first, objective, np.zeros(objective.size), progress)
+    beside = ["bundle"] * (n_planes > 0)
+    again = ["trust_region"] * (n_planes > 0 and not ends)
+    assert turns(result.history) == ["trust_region", *beside, *again]
+    assert str(result.status) == "converged"
+    value = objective.evaluate(result.weights).value
+    np.testing.assert_allclose(value, result.value, rtol=1e-8)
+    exact = bundle(objective, np.zeros(objective.size), Progress(tol=1e-7)).value
+    assert exact * (1 - 1e-7) <= result.value <= exact / (1 - parameters.tol)
+    n_before = [line.n_products for line in result.history[: progress.beside[0]]]
+    if n_planes > 0:
+        assert n_before[-2] <= 20 < n_before[-1]
+
+
+@pytest.mark.parametrize("when", [1, 4, 9])
+def test_the_present_solver_goes_on_as_if_nothing_had_been(when: int) -> None:
+    problem, _ = make_hinge_problem()
+    objective = problem.objective
+    smooth, zero = objective.smoothed(), np.zeros(objective.size)
+
+    def run(goes_on) -> Progress:
+        progress = Progress(tol=1e-4)
+        with progress.patient(goes_on):
+            assert str(trust_region(smooth, zero, progress).status) == "converged"
+        return progress
+
+    def with_planes(progress: Progress) -> bool:
+        if len(progress.history) == when:
+            before = vars(progress).copy()
+            with progress.aside(), progress.patient(Patience(0.0)):
+                assert str(bundle(objective, zero, progress).status) == "given_up"
+            kept = "solver", "first", "best", "latest", "is_by_planes", "is_steep", "on_its_way"
+            assert all(vars(progress)[name] is before[name] for name in kept)
+            assert progress.n_evaluations > before["n_evaluations"]
+        return True
+
+    alone, other = run(lambda _: True), run(with_planes)
+    lines = other.own(other.history)
+    assert turns(other.history) == ["trust_region", "bundle", "trust_region"]
+    assert {line.solver for line in lines} == {"trust_region"}
+    assert len(other.history) - len(lines) == other.beside[1] - other.beside[0] > 0
+    assert [line.iteration for line in other.history] == list(range(len(other.history)))
+    for name in ("step", "n_products"):
+        mine, theirs = ([getattr(line, name) for line in of] for of in (lines, alone.history))
+        assert mine == theirs, name
+    assert other.own(other.widths) == alone.widths
+
+
+def test_the_best_point_found_beside_is_kept() -> None:
+    problem, parameters = make_hinge_problem()
+    objective, zero = problem.objective, np.zeros(problem.objective.size)
+    progress = Progress(tol=parameters.tol)
+    found = []
+
+    def goes_on(progress: Progress) -> bool:
+        if not found:
+            with progress.aside(), progress.patient(Patience(1e6)):
+                found.append(bundle(objective, zero, progress))
+        return False
+
+    with progress.patient(goes_on):
+        result = trust_region(objective.smoothed(), zero, progress)
+    assert str(result.status) == "given_up"
+    assert str(found[0].status) == "converged"
+    np.testing.assert_array_equal(result.weights, found[0].weights)
+    assert progress.lower_bound >= (1 - parameters.tol) * found[0].value
+
+
+def test_lines_of_another_solver_do_not_count_as_work() -> None:
+    line = Iteration(0, 1.0, 1.0, 1.0, 0, 1, 2, "trust_region", 0.0)
+
+    def goes_on(n: int, n_beside: int) -> bool:
+        lines = [replace(line, iteration=k) for k in range(n + n_beside)]
+        gaps = [1.0] * len(lines)
+        progress = Progress(history=lines, left=gaps, widths=gaps, beside=(10, 10 + n_beside))
+        return Patience(100.0)(progress)
+
+    for n_beside in (0, 50):
+        assert goes_on(21, n_beside)
+        assert not goes_on(22, n_beside)
+
+
+def test_a_standstill_is_that_of_the_present_solver() -> None:
+    """However good a point planes have found: smoothed steps are worse on their way there."""
+    problem, parameters = make_hinge_problem(tol=1e-6)
+    objective, zero = problem.objective, np.zeros(problem.objective.size)
+    best = bundle(objective, zero, Progress(tol=2e-6)).weights
+
+    def goes_on(progress: Progress) -> bool:
+        if len(progress.history) == 5:
+            with progress.aside(), progress.patient(Patience(0.0)):
+                bundle(objective, best, progress)
+        return True
+
+    progress = Progress(tol=parameters.tol)
+    with progress.patient(goes_on):
+        result = trust_region(objective.smoothed(), zero, progress)
+    assert str(result.status) == "converged"
+    assert len(progress.own(progress.history)) > 35
+
+
+@pytest.mark.parametrize(("of_products", "are_tried"), [(1.01, False), (0.99, True)])
+def test_planes_are_tried_only_before_what_is_far_dearer(
+    of_products: float, are_tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = make_counts_beside_dense(3000, 4000)
+    rows, preferences = DesignMatrix.from_array(X), Preferences.from_labels(y)
+    parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1)
+    choice = choose_solver(rows, preferences, parameters)
+    assert choice.products_first
+    assert choice.unsure == UNSURE_AFTER * 300
+    assert choice.n_products > FAR_DEARER * 300
+    dearer = of_products * choice.n_products / (FAR_DEARER * 300)
+    product = Costs.of(rows, preferences).product
+    monkeypatch.setattr(Costs, "product", dearer * product)
+    assert (choose_solver(rows, preferences, parameters).unsure < np.inf) is are_tried
