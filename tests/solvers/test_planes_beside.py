@@ -25,6 +25,7 @@ from ranksvm.solvers import (
     products_first,
     trust_region,
 )
+from ranksvm.solvers.automatic import DEAR
 from ranksvm.solvers.patience import Patience
 
 
@@ -68,6 +69,27 @@ def test_planes_end_it_or_products_go_on(n_planes: float, ends: bool) -> None:
     n_before = [line.n_products for line in result.history[: progress.beside[0]]]
     if n_planes > 0:
         assert n_before[-2] <= 20 < n_before[-1]
+
+
+@pytest.mark.parametrize(("unsure", "again"), [(0.99, True), (1.01, False)])
+def test_planes_go_on_again_before_what_is_worth_far_more(unsure: float, again: bool) -> None:
+    problem, parameters = make_hinge_problem()
+    objective, progress = problem.objective, Progress(tol=parameters.tol)
+    first = partial(products_first, newton, 150.0, planes=1e-3, unsure=unsure * 150.0 / DEAR)
+    result = planes_last(first, objective, np.zeros(objective.size), progress)
+    of_products = ["trust_region", "bundle", "trust_region"]
+    assert turns(result.history) == [*of_products, *["bundle"] * again, "newton"]
+    assert str(result.status) == "converged"
+
+
+def test_planes_leave_half_of_the_iterations() -> None:
+    problem, parameters = make_hinge_problem()
+    objective, progress = problem.objective, Progress(tol=parameters.tol, max_iter=60)
+    first = partial(products_first, newton, 1e9, planes=1e6, unsure=20.0)
+    result = planes_last(first, objective, np.zeros(objective.size), progress)
+    assert turns(result.history) == ["trust_region", "bundle", "trust_region"]
+    assert progress.beside[1] == 30
+    assert len(progress.own(progress.history)) > 30
 
 
 @pytest.mark.parametrize("when", [1, 4, 9])
