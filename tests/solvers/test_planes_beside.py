@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ranksvm.linear.choice_by_cost import FAR_DEARER, UNSURE_AFTER, choose_solver
+from ranksvm.linear.choice_by_cost import FAR_DEARER, choose_solver
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
@@ -21,11 +21,12 @@ from ranksvm.solvers import (
     Progress,
     bundle,
     newton,
+    planes_first,
     planes_last,
     products_first,
     trust_region,
 )
-from ranksvm.solvers.automatic import DEAR
+from ranksvm.solvers.automatic import DEAR, DOUBTFUL
 from ranksvm.solvers.patience import Patience
 
 
@@ -188,9 +189,24 @@ def test_planes_are_tried_only_before_what_is_far_dearer(
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1)
     choice = choose_solver(rows, preferences, parameters)
     assert choice.products_first
-    assert choice.unsure == UNSURE_AFTER * 300
+    assert choice.unsure == DOUBTFUL * 300
     assert choice.n_products > FAR_DEARER * 300
     dearer = of_products * choice.n_products / (FAR_DEARER * 300)
     product = Costs.of(rows, preferences).product
     monkeypatch.setattr(Costs, "product", dearer * product)
     assert (choose_solver(rows, preferences, parameters).unsure < np.inf) is are_tried
+
+
+def test_planes_are_tried_where_nothing_else_is_left() -> None:
+    """Where an explicit Hessian is too large and regularisation weak, for products or planes."""
+    problem, parameters = make_hinge_problem(C=15.0)
+    objective = problem.objective
+    zero, turned = np.zeros(objective.size), []
+    for n_planes in (1e-3, 79.0):
+        progress = Progress(tol=parameters.tol)
+        options = {"unless_weak": True, "products": 20.0, "more_if_weak": True}
+        result = planes_first(trust_region, n_planes, objective, zero, progress, **options)
+        assert str(result.status) == "converged"
+        turned.append(turns(result.history))
+    assert turned[0] == ["bundle", "trust_region", "bundle", "trust_region"]
+    assert turned[1] == ["bundle", "trust_region", "bundle"]

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
+from ..solvers.automatic import DOUBTFUL
 from ..threads import resolve_threads
 from .costs import Costs
 from .design_matrix import DesignMatrix
@@ -31,7 +32,7 @@ CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
 # regularisation is weak, they may be dearer, but for more digits than that by no more than this.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
-UNSURE_AFTER, FAR_DEARER = 2.0, 4.0  # times these: when planes are tried beside, and before what
+FAR_DEARER = 4.0  # times these, what planes are tried for beside them
 BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
@@ -220,7 +221,7 @@ def _of_hinge(
         n_products=n_products,
         products_first=CHEAPER * by_products < cost,
         if_weak=is_little and not (by_points and by_products > CHEAPER * cost),
-        unsure=UNSURE_AFTER * n_typical if n_products > FAR_DEARER * n_typical else np.inf,
+        unsure=DOUBTFUL * n_typical if n_products > FAR_DEARER * n_typical else np.inf,
         unless_weak=(costs.n >= FEW_ROWS or may_be_few) and not few_decide,
         more_if_weak=costs.n < costs.d,
         ends_at_once=few_decide,

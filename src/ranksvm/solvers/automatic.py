@@ -32,9 +32,10 @@ FALLEN = 0.5  # of the first value, to which products have led Newton steps on t
 # Times what they are said to take: products, where planes lead nowhere as well, and planes later.
 IN_TURN, IN_TURN_IF_WEAK, AGAIN = 2.0, 8.0, 3.0
 FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they get on
-# Likewise, beside products; and how many times as many as these the other solver is to be worth for
-# planes to go on once more before it.
-FREE_BESIDE, DEAR = 0.45, 6.0
+# Products that have not led to the end, times those that mostly do, for planes to be tried beside,
+# and the share that these have before they have to show that they get on; and how many times as
+# many the other solver is to be worth for planes to go on once more before it.
+DOUBTFUL, FREE_BESIDE, DEAR = 2.0, 0.45, 6.0
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -93,8 +94,7 @@ def products_first(
     patience = Patience(work, most_products=most if solves_models else np.inf)
     products = partial(trust_region, max_products=most)
     if planes > 0 and unsure < np.inf and progress.unsmoothed is not None:
-        given = products, patience, planes, objective, w0, progress
-        result = _planes_beside(*given, unsure)
+        result = _planes_beside(products, patience, planes, unsure, objective, w0, progress)
     elif planes > 0 and not w0.any():
         given = products, patience, planes, objective, w0, progress
         result = _products_and_planes(*given, resumes=solves_models)
@@ -149,10 +149,10 @@ def _planes_beside(
     products: Callable[..., SolverResult],
     patience: Patience,
     n_planes: float,
+    unsure: float,
     objective: Objective,
     w0: Vector,
     progress: Progress,
-    unsure: float,
 ) -> SolverResult:
     """Minimise by products, and by planes where so many of these have not led to the end."""
     kinks, tried = cast(Objective, progress.unsmoothed), None
@@ -178,10 +178,10 @@ def _planes_beside(
 
     with progress.patient(goes_on):
         result = products(objective, w0, progress)
-    if tried is None or result.status.is_end:
-        return result
-    is_dear = patience.work >= DEAR * unsure
-    return tried if tried.status.is_end else by_planes() if is_dear else result
+    if tried is None or tried.status.is_end:
+        return tried or result
+    goes_on_again = result.status is Status.GIVEN_UP and patience.work >= DEAR * unsure
+    return by_planes() if goes_on_again else result
 
 
 def strength(progress: Progress, w0: Vector) -> float:
@@ -231,7 +231,8 @@ def planes_first(
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
-    lead nowhere and there is a `last` solver; without, it goes on to its end there. If it does not
+    lead nowhere and there is a `last` solver; without, it goes on to its end there, but for planes
+    that are tried beside (`products_first`). If it does not
     promise that, planes go on that may take three times as long as before, and the other one only
     after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
     have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
@@ -297,7 +298,9 @@ def planes_first(
         weak = RATHER_WEAK if there < LITTLE_LEFT * zero else WEAK
         is_weak = unless_weak and strength(progress, w0) < weak
         if is_weak and last is None:
-            return planes_last(fallback, objective, start, progress, planes=planes)
+            given = fallback, Patience(np.inf), work, DOUBTFUL * products
+            beside = partial(_planes_beside, *given)
+            return planes_last(beside, objective, start, progress, planes=planes)
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
         with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
             result = planes_last(fallback, objective, start, progress, planes=planes)
