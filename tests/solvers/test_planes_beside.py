@@ -19,6 +19,7 @@ from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import (
     Iteration,
     Progress,
+    automatic,
     bundle,
     newton,
     planes_first,
@@ -26,7 +27,7 @@ from ranksvm.solvers import (
     products_first,
     trust_region,
 )
-from ranksvm.solvers.automatic import DEAR, DOUBTFUL
+from ranksvm.solvers.automatic import AGAIN, DEAR, DOUBTFUL, FREE_BESIDE
 from ranksvm.solvers.patience import Patience
 
 
@@ -210,3 +211,18 @@ def test_planes_are_tried_where_nothing_else_is_left() -> None:
         turned.append(turns(result.history))
     assert turned[0] == ["bundle", "trust_region", "bundle", "trust_region"]
     assert turned[1] == ["bundle", "trust_region", "bundle"]
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+@pytest.mark.parametrize("left", [0.0, 1.0])
+def test_slow_planes_end_sooner(share: float, left: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automatic, "SLOW", ((share, left),))
+    problem, parameters = make_hinge_problem(C=1e4)
+    objective, progress = problem.objective, Progress(tol=parameters.tol)
+    first = partial(products_first, newton, 1e9, planes=100.0, unsure=20.0)
+    result = planes_last(first, objective, np.zeros(objective.size), progress)
+    assert str(result.status) == "converged"
+    came, went = progress.beside
+    free = FREE_BESIDE * AGAIN * 100.0
+    n_planes = went - came - 1  # the first line is of where they begin
+    assert n_planes == np.ceil(share * free) if left == 0.0 else n_planes > free

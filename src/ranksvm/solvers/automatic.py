@@ -36,6 +36,7 @@ FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they ge
 # and the share that these have before they have to show that they get on; and how many times as
 # many the other solver is to be worth for planes to go on once more before it.
 DOUBTFUL, FREE_BESIDE, DEAR = 2.0, 0.45, 6.0
+SLOW = (0.25, 0.98), (0.5, 0.8)  # such a share of that has left more than this of the gap
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -62,7 +63,8 @@ def products_first(
 
     A smoothed loss may have planes that do in little time what takes thousands of products, as
     where a few features of a large scale make regularisation look weak. So once products are
-    `unsure`, planes have about as long beside them, and longer if they promise to end; if not,
+    `unsure`, planes have about as long beside them, and longer if they promise to end, but half as
+    long if that takes less than a fifth off the gap, and a quarter if less than a fiftieth; then
     products go on as if nothing had been. Where these are given up later, planes go on once more if
     the other solver is worth six times as many. All this within half of the iterations allowed.
 
@@ -158,12 +160,16 @@ def _planes_beside(
     kinks, tried = cast(Objective, progress.unsmoothed), None
     of_planes = Patience(AGAIN * n_planes, free=FREE_BESIDE)
 
-    def is_short(progress: Progress) -> bool:
-        return 2 * len(progress.history) < progress.max_iter and of_planes(progress)
+    def get_on(progress: Progress) -> bool:
+        gaps = [line.value * line.dual_gap for line in progress.own(progress.history)]
+        share = (len(gaps) - 1) / max(of_planes.free * of_planes.work, FEWEST)
+        is_slow = any(share >= so_far and gaps[-1] > left * gaps[0] for so_far, left in SLOW)
+        is_long = 2 * len(progress.history) >= progress.max_iter
+        return not (is_slow or is_long) and of_planes(progress)
 
     def by_planes() -> SolverResult:
         best = progress.result(Status.GIVEN_UP).weights
-        with progress.patient(is_short):
+        with progress.patient(get_on):
             return bundle(kinks, best, progress, planes=progress.planes)
 
     def goes_on(progress: Progress) -> bool:
