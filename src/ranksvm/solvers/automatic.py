@@ -37,6 +37,7 @@ FREE_AGAIN = 0.05  # of that, before planes that go on have to show that they ge
 # many the other solver is to be worth for planes to go on once more before it.
 DOUBTFUL, FREE_BESIDE, DEAR = 2.0, 0.45, 6.0
 SLOW = (0.25, 0.98), (0.5, 0.8)  # such a share of that has left more than this of the gap
+OF_ALL = 0.75  # of the iterations allowed, that planes leave the rest of to others
 
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
@@ -66,7 +67,8 @@ def products_first(
     `unsure`, planes have about as long beside them, and longer if they promise to end, but half as
     long if that takes less than a fifth off the gap, and a quarter if less than a fiftieth; then
     products go on as if nothing had been. Where these are given up later, planes go on once more if
-    the other solver is worth six times as many. All this within half of the iterations allowed.
+    the other solver is worth six times as many. All this within three quarters of the iterations
+    allowed.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ def _planes_beside(
         gaps = [line.value * line.dual_gap for line in progress.own(progress.history)]
         share = (len(gaps) - 1) / max(of_planes.free * of_planes.work, FEWEST)
         is_slow = any(share >= so_far and gaps[-1] > left * gaps[0] for so_far, left in SLOW)
-        is_long = 2 * len(progress.history) >= progress.max_iter
+        is_long = len(progress.history) >= OF_ALL * progress.max_iter
         return not (is_slow or is_long) and of_planes(progress)
 
     def by_planes() -> SolverResult:
