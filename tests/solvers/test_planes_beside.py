@@ -68,6 +68,7 @@ def test_planes_end_it_or_products_go_on(n_planes: float, ends: bool) -> None:
     np.testing.assert_allclose(value, result.value, rtol=1e-8)
     exact = bundle(objective, np.zeros(objective.size), Progress(tol=1e-7)).value
     assert exact * (1 - 1e-7) <= result.value <= exact / (1 - parameters.tol)
+    assert np.all(np.diff([line.n_passes for line in result.history]) > 0)
     n_before = [line.n_products for line in result.history[: progress.beside[0]]]
     if n_planes > 0:
         assert n_before[-2] <= 20 < n_before[-1]

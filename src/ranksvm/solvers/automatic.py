@@ -97,7 +97,7 @@ def products_first(
     most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
     patience = Patience(work, most_products=most if solves_models else np.inf)
     products = partial(trust_region, max_products=most)
-    if planes > 0 and unsure < np.inf and progress.unsmoothed is not None:
+    if planes > 0 and unsure < np.inf:
         result = _planes_beside(products, patience, planes, unsure, objective, w0, progress)
     elif planes > 0 and not w0.any():
         given = products, patience, planes, objective, w0, progress
@@ -159,7 +159,8 @@ def _planes_beside(
     progress: Progress,
 ) -> SolverResult:
     """Minimise by products, and by planes where so many of these have not led to the end."""
-    kinks, tried = cast(Objective, progress.unsmoothed), None
+    kinks, tried = progress.unsmoothed, None
+    assert kinks is not None
     of_planes = Patience(AGAIN * n_planes, free=FREE_BESIDE)
 
     def get_on(progress: Progress) -> bool:
@@ -240,13 +241,13 @@ def planes_first(
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
     lead nowhere and there is a `last` solver; without, it goes on to its end there, but for planes
-    that are tried beside (`products_first`). If it does not
-    promise that, planes go on that may take three times as long as before, and the other one only
-    after these. Planes lead nowhere where regularisation is weak; or rather weak, and they
-    have found that nearly all pairs can be ranked, since where the loss may fall to nearly nothing,
-    each plane tells of one corner of a wide flat valley. But a few features of a larger scale make
-    regularisation look weaker than it is to the others; so where planes may be many, so that a
-    share of them tells for little, they begin unless it is weaker still.
+    that are tried beside (`products_first`). If it does not promise that, planes go on that may
+    take three times as long as before, and the other one only after these. Planes lead nowhere
+    where regularisation is weak; or rather weak, and they have found that nearly all pairs can be
+    ranked, since where the loss may fall to nearly nothing, each plane tells of one corner of a
+    wide flat valley. But a few features of a larger scale make regularisation look weaker than it
+    is to the others; so where planes may be many, so that a share of them tells for little, they
+    begin unless it is weaker still.
 
     Parameters
     ----------
