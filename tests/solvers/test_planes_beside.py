@@ -163,25 +163,6 @@ def test_lines_of_another_solver_do_not_count_as_work() -> None:
         assert not goes_on(22, n_beside)
 
 
-def test_a_standstill_is_that_of_the_present_solver() -> None:
-    """However good a point planes have found: smoothed steps are worse on their way there."""
-    problem, parameters = make_hinge_problem(tol=1e-6)
-    objective, zero = problem.objective, np.zeros(problem.objective.size)
-    best = bundle(objective, zero, Progress(tol=2e-6)).weights
-
-    def goes_on(progress: Progress) -> bool:
-        if len(progress.history) == 5:
-            with progress.aside(), progress.patient(Patience(0.0)):
-                bundle(objective, best, progress)
-        return True
-
-    progress = Progress(tol=parameters.tol)
-    with progress.patient(goes_on):
-        result = trust_region(objective.smoothed(), zero, progress)
-    assert str(result.status) == "converged"
-    assert len(progress.own(progress.history)) > 35
-
-
 @pytest.mark.parametrize(("of_products", "are_tried"), [(1.01, False), (0.99, True)])
 def test_planes_are_tried_only_before_what_is_far_dearer(
     of_products: float, are_tried: bool, monkeypatch: pytest.MonkeyPatch

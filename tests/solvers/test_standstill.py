@@ -72,3 +72,21 @@ def test_a_claim_that_is_a_hair_too_small_is_none(share, stalls):
     if not stalls:
         assert progress.record(Point(less, lower_bound=1.0, drift=drift), 1.0) is Status.CONVERGED
         assert progress.history[-1].dual_gap <= 1e-3
+
+
+@pytest.mark.parametrize("n_beside", [0, 20, 50])
+@pytest.mark.parametrize(("gain", "n_own"), [(0.01, 100), (0.0, LONG_PATIENCE)])
+def test_what_another_solver_gains_beside_counts_neither_way(gain, n_own, n_beside):
+    """However good a point it finds: smoothed steps are worse on their way there."""
+    progress, counts = Progress(max_iter=1000), SimpleNamespace(n_passes=0)
+    progress.begin("trust_region", counts)
+    for k in range(100):
+        if progress.record(Point((1 - gain) ** k, smoothing=1.0), 1.0) is Status.STALLED:
+            break
+        if k == 4 and n_beside > 0:
+            with progress.aside():
+                progress.begin("bundle", counts)
+                for j in range(n_beside):
+                    assert progress.record(Point(0.1 * 0.9**j), 1.0) is None
+    assert len(progress.own(progress.history)) == min(n_own + 1, 100)
+    assert len(progress.history) == len(progress.own(progress.history)) + n_beside
