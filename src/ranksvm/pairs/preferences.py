@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _core
 from ..lazy import cached_property
 from ..records import record
 from .queries import QueryGroups
@@ -113,12 +114,8 @@ class Preferences:
         most = self.groups.most_pairs
         if most <= MANY_PAIRS or self._share_that_differs() * most > FAR_MORE * MANY_PAIRS:
             return most
-        query = self.groups.numbers
-        ascending = np.lexsort((self.y, query))
-        label, query = self.y[ascending], query[ascending]
-        is_new = (label[1:] != label[:-1]) | (query[1:] != query[:-1])
-        alike = np.diff(np.concatenate([[0], np.flatnonzero(is_new) + 1, [len(label)]]))
-        return most - 0.5 * float(alike.astype(np.float64) @ alike)
+        pairs = _core.PreferencePairs(self.y, self.groups.indptr, self.groups.order, None, None)
+        return float(pairs.pairs_per_query.sum())
 
     def _share_that_differs(self) -> float:
         """Return the share of pairs of rows of the same query whose labels differ, by a sample."""
