@@ -107,18 +107,25 @@ def planes_end_as_soon_as_one_does_not_halve(history):
 
 
 @pytest.mark.parametrize(
-    ("C", "tol", "second"),
+    ("n_features", "density", "C", "tol", "second"),
     [
-        (1e-3, 1e-3, "bundle"),
-        (10.0, 1e-3, "trust_region"),
-        (10.0, 1e-6, "newton"),
-        (1e6, 1e-3, "newton"),
+        (24, 1.0, 1e-3, 1e-3, "bundle"),
+        (24, 1.0, 10.0, 1e-3, "newton"),
+        (24, 1.0, 10.0, 1e-6, "newton"),
+        (120, 1.0, 10.0, 1e-3, "trust_region"),
+        (60, 0.09, 100.0, 1e-3, "trust_region"),
+        (60, 0.09, 100.0, 1e-6, "newton"),
+        (60, 0.09, 1e6, 1e-3, "newton"),
     ],
 )
-def test_weak_regularization_has_products_go_first_for_few_digits(C, tol, second):
+def test_weak_regularization_has_products_go_first_unless_steps_are_cheap(
+    n_features, density, C, tol, second
+):
+    """Those of sparse rows for few digits, whatever steps cost."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3_000, 24))
-    y = X @ rng.normal(size=24) + 3 * rng.normal(size=3_000)
+    X = rng.normal(size=(3_000, n_features)) * (rng.random((3_000, n_features)) < density)
+    y = X @ rng.normal(size=n_features) + 3 * rng.normal(size=3_000)
+    X = X if density == 1 else csr_matrix(X)
     preferences = Preferences.from_labels(y, np.arange(3_000) // 30)
     parameters = Parameters(loss="hinge", C=C, tol=tol)
     result = make_problem(DesignMatrix.from_array(X), preferences, parameters).minimize(parameters)

@@ -30,8 +30,9 @@ MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which int
 FEW_IN_ROWS = 160
 CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
-# regularisation is weak, they may be dearer, but for more digits than that by no more than this.
-PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 3.0
+# regularisation is weak, they may be dearer, but by no more than this; of sparse rows, for no more
+# digits than that, by any factor.
+PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 4.0
 FAR_DEARER = 4.0  # times these, what planes are tried for beside them
 BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
@@ -90,11 +91,11 @@ def choose_solver(
       them; planes for the hinge (`planes_first`), and after these products as well, where some
       hundreds of them cost less than half the Newton steps, or these are by features and
       regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
-      halves the value, and then products, unless a gap below 1e-4 is asked for and these hundreds
-      cost over three times the Newton steps, or dense rows have interior points that cost less than
-      half of them; where there is next to none, products do not either. Fewer than 1,000 rows begin
-      with planes however weak it is, unless they are sparse and these hundreds cost no more than
-      interior points.
+      halves the value, and then products, unless these hundreds cost over four times the Newton
+      steps and rows are dense or a gap below 1e-4 is asked for, or dense rows have interior points
+      that cost less than half of them; where there is next to none, products do not either. Fewer
+      than 1,000 rows begin with planes however weak it is, unless they are sparse and these
+      hundreds cost no more than interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
     where either leads nowhere, blocks of pairs of long queries, if rows are sparse.
@@ -205,8 +206,9 @@ def _of_hinge(
     n_products = explicit.in_products(costs, cost)
     if explicit.name == "trust_region":
         n_products = by_products / costs.product
-    is_little = _digits(parameters) <= FEW_DIGITS or by_products <= DEARER * cost
     is_dense = _is_dense(costs)
+    is_little = by_products <= DEARER * cost
+    is_little |= not is_dense and _digits(parameters) <= FEW_DIGITS
     may_be_few = not is_dense and by_products <= cost
     by_points = explicit.name == "row_space" and is_dense
     if by_points:
