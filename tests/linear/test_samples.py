@@ -37,7 +37,7 @@ LOSSES = ["squared_hinge", "hinge"]
 
 @pytest.fixture
 def small(monkeypatch):
-    """Samples of a fifth of a few hundred rows, and no products before them."""
+    """Samples of a fifth of a few hundred rows, and no products or planes before them."""
     monkeypatch.setattr(choice_by_cost, "LITTLE_STEP", np.inf)
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     monkeypatch.setattr(samples, "LEAST_ROWS", 80)
@@ -46,6 +46,7 @@ def small(monkeypatch):
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
     monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
     monkeypatch.setattr(samples, "DEARER", 0.0)
+    monkeypatch.setattr(steps_by_samples, "FEW_PLANES", 0)
 
 
 def noisy(n, d, seed=0, exponent=1):
@@ -65,7 +66,9 @@ def solvers_of(model):
     st.sampled_from([np.zeros, np.ones, np.arange, lambda n: np.arange(n) % 50 == 0]),
     st.booleans(),
 )
-def test_rows_of_long_queries_are_drawn_by_chance(sizes, n_rows, activity, in_order):
+def test_rows_of_long_queries_are_drawn_by_chance_and_short_ones_as_a_whole(
+    sizes, n_rows, activity, in_order
+):
     n = sum(sizes)
     qid = np.repeat(np.arange(len(sizes)), sizes)
     order = np.arange(n) if in_order else np.random.default_rng(0).permutation(n)
@@ -76,19 +79,21 @@ def test_rows_of_long_queries_are_drawn_by_chance(sizes, n_rows, activity, in_or
         patch.setattr(samples, "LONG_QUERY", 100)
         places, starts, chance = sampled_places(groups, n_rows, active)
     assert (np.diff(places) > 0).all()
-    is_long = np.repeat(np.array(sizes) >= 100, sizes)
-    expected = np.ones(n)
-    if is_long.any():
-        of_long = active[order][is_long]
-        share = of_long / of_long.sum() if of_long.any() else 0.0
-        expected[is_long] = np.minimum(n_rows / 2 * (share + 1 / is_long.sum()), 1.0)
-    np.testing.assert_allclose(chance, expected[places])
-    assert set(np.flatnonzero(expected == 1.0)) <= set(places)
-    spread = np.sqrt((expected * (1 - expected)).sum())
-    assert abs(len(places) - expected.sum()) <= 5 * spread + 1e-9
-    for q in range(len(sizes)):
+    share = active[order] / active.sum() if active.any() else np.zeros(n)
+    expected = np.minimum(n_rows / 2 * (share + 1 / max(n, 1)), 1.0)
+    drawn_together = np.ones(n)  # rows
+    for q, size in enumerate(sizes):
+        n_drawn = starts[q + 1] - starts[q]
         assert (qid[places[starts[q] : starts[q + 1]]] == q).all()
+        if 0 < size < 100:
+            expected[qid == q] = expected[qid == q].mean()
+            drawn_together[qid == q] = size
+            assert n_drawn in (0, size)
     assert starts[-1] == len(places)
+    np.testing.assert_allclose(chance, expected[places])
+    assert set(np.flatnonzero(expected >= 1 + 1e-9)) <= set(places)
+    spread = np.sqrt((expected * (1 - np.minimum(expected, 1)) * drawn_together).sum())
+    assert abs(len(places) - expected.sum()) <= 5 * spread + 1e-6
 
 
 @pytest.mark.parametrize("n_queries", [1, 4])
@@ -150,7 +155,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
 ):
     monkeypatch.setattr(samples, "LONG_QUERY", 60)
     X, y, qid = make_problem(3, n=250, n_queries=3)
-    qid[:20] = 7  # a short one
+    qid[:40] = 7 + np.arange(40) // 4  # short ones
     rng = np.random.default_rng(0)
     weight = rng.uniform(0.5, 2, 250) if weighted else None
     groups = QueryGroups.from_qid(qid, 250)
@@ -158,10 +163,16 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     roles = rng.uniform(0, 2, (2, 250)) if with_roles else (None, None)
     pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight, *roles))
     sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, 90)
-    np.testing.assert_allclose(sample.pairs.pairs_per_query, pairs.pairs_per_query)
+    places, indptr, chance = sampled_places(groups, 90, pairs_of_rows(pairs))
+    n_drawn, n_rows = np.diff(indptr), np.diff(groups.indptr)
+    is_drawn, is_short = n_drawn > 0, n_rows < 60
+    assert 0 < is_drawn[is_short].sum() < is_short.sum() == 10
+    of_query = np.where(is_short, 0.0, 1.0)  # times as much as all of its pairs
+    of_query[is_drawn & is_short] = 1 / chance[indptr[:-1][is_drawn & is_short]]
+    stands_for_pairs = of_query * pairs.pairs_per_query
+    np.testing.assert_allclose(sample.pairs.pairs_per_query, stands_for_pairs[is_drawn])
 
     w = rng.standard_normal(X.shape[1])
-    places, indptr, chance = sampled_places(groups, 90, pairs_of_rows(pairs))
     stands_for = np.ones(250)
     stands_for[groups.order[places]] = 1 / chance
     assert len(places) < 150
@@ -170,7 +181,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     if with_roles:
         u, z = u * roles[0], z * roles[1]
     expected = 0.0
-    for q, all_pairs in enumerate(pairs.pairs_per_query):
+    for q in np.flatnonzero(stands_for_pairs):
         rows = groups.order[places[indptr[q] : indptr[q + 1]]]
         drawn = [
             (u[i] * z[j] * (y[i] - y[j] if pair_weight else 1), phi(w @ (X[i] - X[j])))
@@ -179,7 +190,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
             if y[i] > y[j]
         ]
         of_pairs, of_losses = np.array(drawn).T
-        expected += all_pairs / of_pairs.sum() * (of_pairs @ of_losses)
+        expected += stands_for_pairs[q] / of_pairs.sum() * (of_pairs @ of_losses)
     objective = LinearObjective(DesignMatrix.from_array(storage(X)), loss(pairs), 0.3, 1)
     of_sample = replace(objective, sample=sample).sampled.evaluate(w)
     assert of_sample.value == pytest.approx(0.5 * w @ w + 0.3 * expected, rel=1e-12)
@@ -258,13 +269,22 @@ def test_where_a_sample_does_not_serve_another_solver_goes_on(loss, limit, small
 
 
 @pytest.mark.parametrize(
-    ("left", "has_kinks", "expected"),
-    [(0.2, False, 0), (0.9, False, 1), (0.999, False, 2), (0.999, True, 1), (1.0, False, 2)],
+    ("left", "has_kinks", "step", "expected"),
+    [
+        (0.2, False, 1.0, 0),
+        (0.9, False, 1.0, 1),
+        (0.999, False, 0.001, 2),
+        (0.999, True, 1.0, 1),
+        (1.0, False, 1.0, 2),
+        (0.2, True, 0.001, 0),
+        (0.999, True, 0.001, 8),
+    ],
 )
-def test_a_step_that_gains_next_to_nothing_counts_twice(left, has_kinks, expected):
+def test_how_much_a_step_counts_that_gains_little(left, has_kinks, step, expected):
     before = SimpleNamespace(absolute_gap=1.0, distance=1.0, has_kinks=has_kinks)
     there = SimpleNamespace(absolute_gap=left, distance=1.0, has_kinks=has_kinks)
-    assert steps_by_samples._idle(before, there) == expected
+    trial = SimpleNamespace(evaluation=there, step=step)
+    assert steps_by_samples._idle(before, trial) == expected
 
 
 @pytest.mark.parametrize(("d", "digits", "last"), [(20, 0, "trust_region"), (60, 4, "samples")])
@@ -359,6 +379,45 @@ def test_a_callback_ends_it_and_few_iterations_do(loss, small):
     assert solve(Progress(tol=0.0, max_iter=0)).n_iter == 0
 
 
+@pytest.mark.parametrize(
+    ("C", "n_planes", "solvers"),
+    [(1e-3, 8, {"bundle"}), (1e-3, 0, {"samples"}), (1e2, 8, {"samples"})],
+)
+def test_planes_take_the_place_of_steps_where_few_do_on_the_sample(
+    C, n_planes, solvers, small, monkeypatch
+):
+    monkeypatch.setattr(steps_by_samples, "FEW_PLANES", n_planes)
+    X, y = noisy(20_000, 4)
+    model = RankSVM(C, loss="hinge").fit(X, y)
+    assert (solvers_of(model), model.status_) == (solvers, "converged")
+    again = model.set_params(C=2 * C, warm_start=True).fit(X, y)
+    assert solvers_of(again) == {"samples"}
+
+
+def test_planes_that_few_do_of_a_sample_alone_are_given_up(small, monkeypatch):
+    monkeypatch.setattr(steps_by_samples, "FEW_PLANES", 8)
+    X, y = noisy(2000, 4)
+    matrix, pairs = DesignMatrix.from_array(X), CorePairs(Preferences.from_labels(y))
+    easy = Sample(DesignMatrix.from_array(1e-6 * X), pairs, 2000)
+    objective = LinearObjective(matrix, Hinge(pairs), 10.0, sample=easy)
+    progress = Progress(tol=1e-6)
+    progress.unsmoothed = objective
+    result = samples_first(newton, objective.smoothed(), np.zeros(4), progress)
+    solvers = [line.solver for line in result.history]
+    assert result.status == "converged"
+    assert 1 < solvers.count("bundle") <= 8
+    assert solvers[-1] in ("samples", "newton")
+
+
+@pytest.mark.parametrize(("n_steps", "serves"), [(1, False), (70, True)])
+def test_a_sample_that_takes_many_steps_is_given_up(n_steps, serves, small, monkeypatch):
+    monkeypatch.setattr(steps_by_samples, "MOST_OF_SAMPLE", n_steps)
+    X, y = noisy(600, 4)
+    model = RankSVM(loss="hinge").fit(X, y)
+    assert model.status_ == "converged"
+    assert ("samples" in solvers_of(model)) == serves
+
+
 def test_nothing_is_evaluated_beyond_the_end(small, monkeypatch):
     X, y = noisy(20_000, 4)
     happened, beyond = [], Continuation.beyond
@@ -428,13 +487,15 @@ def test_products_correct_a_sample_that_says_little(loss, C, small):
 
 
 def test_where_a_sample_pays():
-    def size(n, d, query=None, density=1.0, levels=None):
+    def size(n, d, query=None, density=1.0, levels=None, kinks=False, n_long=0):
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
         qid = None if query is None else np.arange(n) // query
+        if n_long > 0:
+            qid[:n_long] = -1
         y = np.arange(n) % levels if levels else np.arange(n)
         preferences = Preferences.from_labels(y.astype(float), qid)
-        return sample_size(X, preferences, Costs.of(X, preferences))
+        return sample_size(X, preferences, Costs.of(X, preferences), kinks)
 
     assert size(24_000, 20) == 0
     assert size(25_000, 20) == 5_000
@@ -451,6 +512,17 @@ def test_where_a_sample_pays():
     assert size(1_000_000, 300, density=0.005) == 5_000  # memory
     assert size(400_000, 2, query=100) == 0  # short queries
     assert size(400_000, 40, query=20_000) == 8_000
+
+    kinks = {"kinks": True}
+    assert size(24_000, 2, **kinks) == 0
+    assert size(25_000, 2, **kinks) == size(25_000, 2, query=100, **kinks) == 5_000
+    assert size(400_000, 40, query=100, **kinks) == 20_000
+    assert size(50_000, 200, query=100, **kinks) == 10_000
+    assert size(50_000, 250, query=100, **kinks) == 0  # 16 rows for each feature are too few
+    assert size(50_000, 250, **kinks) == 5_000
+    assert size(400_000, 40, query=100, density=0.5, **kinks) == 0  # sparse
+    assert size(400_000, 100, query=100, n_long=100_000) == 5_000
+    assert size(400_000, 100, query=100, n_long=60_000) == 0
 
 
 @pytest.mark.parametrize(("n_rare", "tells"), [(0, True), (1, True), (3, False)])

@@ -1,17 +1,18 @@
-"""A sample of the rows of long queries: nearly the same objective, for a fraction of the work.
+"""A sample of the rows: nearly the same objective, for a fraction of the work.
 
-Where a query has far more rows than there are features, some of these say nearly all about how its
-loss curves. With ``N_q`` pairs in query q and ``n_q`` among its rows in the sample, the objective
-of the sample is (:eq:`sample`)::
+Where there are far more rows than features, some of these say nearly all about how the loss curves.
+With ``N_q`` pairs in query q and ``n_q`` among its rows in the sample, the objective of the sample
+is (:eq:`sample`)::
 
-    P_S(w) = R(w) + c * sum over q of  N_q / n_q * (loss of the pairs of q in the sample),
+    P_S(w) = R(w) + c * sum over q of  N_q / (p_q n_q) * (loss of the pairs of q in the sample),
 
 whose expectation is P, and whose Hessian is that of P but for a relative error of about the square
 root of the number of features by that of rows. Its minimum is a start, and its Hessian makes the
 steps from there: see `ranksvm.solvers.samples_first`. No certificate comes from a sample.
 
 Each row of a long query is drawn by chance, by a seed that is always the same; the likelier, the
-more of its pairs curve the loss. Short queries are in the sample as they are.
+more of its pairs curve the loss. Short queries are drawn as a whole, likewise, with the chance
+``p_q``, which is 1 for long ones.
 """
 
 from __future__ import annotations
@@ -35,11 +36,12 @@ Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
 LONG_QUERY = 1 << 13  # rows
+LONG, SOME_LONG = 0.8, (0.2, 0.0)  # least share of rows in these; of dense ones, if there are kinks
 LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE = 5_000, 50, 16
 ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.2, 0.38  # what a step on a sample costs at most, and on a larger one
-PRODUCTS, DEARER = 2, 1.3  # of a corrected step; than which one by the exact Hessian has to be so
+PRODUCTS, DEARER = 2, 1.2  # of a corrected step; than which one by the exact Hessian has to be so
 OF_FEW_ROWS, MOST_RARE = 16.0, 0.2  # rows that a column is of, as good as; how many such columns
 WORK_OF_THREADS, FEATURES_OF_ROW = 1 << 24, 16  # multiplications; what a row costs for each feature
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
@@ -53,7 +55,7 @@ class Sample(NamedTuple):
     X : Matrix
     pairs : Pairs
     n_rows : int
-        About how many were to be drawn of long queries.
+        About how many were to be drawn.
     """
 
     X: Matrix
@@ -66,34 +68,40 @@ class Sample(NamedTuple):
         return n_threads if n * d * (d + FEATURES_OF_ROW) >= WORK_OF_THREADS else 1
 
 
-def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
-    """Say how many rows of long queries to draw for a sample; 0 if none pays.
+def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs, kinks: bool) -> int:
+    """Say how many rows to draw for a sample; 0 if none pays.
 
     So many for each feature make a Hessian that conjugate gradients need but a few products with
     that of all rows to correct; more make a better start, where they cost little. A sample has to
-    be a small part of the rows, those of short queries included, and of the stored values, since it
-    is dense, unless these are few numbers; a Newton step on it has to cost no more than few
-    products with the Hessian of all, and with such products, less than one by the exact Hessian. Of
-    given pairs, a few rows would hardly have any.
+    be a small part of the rows, and of the stored values, since it is dense, unless these are few
+    numbers; a Newton step on it has to cost no more than few products with the Hessian of all, and
+    of a loss without kinks, with such products, less than one by the exact Hessian. With kinks,
+    steps are so many more, and those on the sample so much cheaper, that this hardly matters.
+
+    Rows of short queries tell less. So a part of the rows has to be of long ones: most of them
+    where rows are sparse or passes dear, some of a loss without kinks, whose exact steps are few.
+    Of given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
         return 0
     of_queries = np.diff(preferences.groups.indptr)
     n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
-    of_rows, of_many = min(n_long // ONE_OF, MANY_ROWS), n_long // max(ONE_OF_MANY, d)
+    is_dense, are_long = costs.is_dense and not costs.is_large, n_long >= LONG * n
+    if not are_long and not (is_dense and n_long >= SOME_LONG[kinks] * n):
+        return 0
+    of_rows, of_many = min(n // ONE_OF, MANY_ROWS), n // max(ONE_OF_MANY, d)
     for n_rows, most in (
         (max(ROWS_PER_FEATURE * d, of_rows), LITTLE),
         (ROWS_PER_FEATURE * d, STEP_IN_PRODUCTS),
-        (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS),
+        (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS if are_long else 0.0),
     ):
         size = max(LEAST_ROWS, n_rows, of_many)
-        n_copied = size + n - n_long
         most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
-        is_small = n_copied <= LARGEST_SHARE * n and n_copied * d <= most_numbers
-        step = costs.of_rows(n_copied).newton(1, kinks=False)
+        is_small = size <= LARGEST_SHARE * n and size * d <= most_numbers
+        step = costs.of_rows(size).newton(1, kinks=False)
         corrected = step + PRODUCTS * costs.product + costs.evaluation
-        pays = costs.is_large or DEARER * corrected <= costs.newton(1, kinks=False)
+        pays = costs.is_large or kinks or DEARER * corrected <= costs.newton(1, kinks=False)
         if is_small and pays and step <= most * costs.product:
             return size
     return 0
@@ -102,7 +110,7 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs) -> int:
 def draw_sample(
     X: Matrix, pairs: Pairs, n_rows: int, activity: Vector | None = None
 ) -> Sample | None:
-    """Draw about so many rows of long queries; None if none are, or where they are not on the host.
+    """Draw about so many rows; None if none are, or where they are not on the host.
 
     Half of them are drawn alike, and half by how much of the curvature of the loss is theirs, since
     few rows have it where a few are better than all others, and near the optimum, where most pairs
@@ -130,13 +138,18 @@ def draw_sample(
     some = X.copied(rows)
     if some is None:
         return None
-    preferences = replace(everything.rows(rows, QueryGroups(indptr)), query_weight=None)
+    is_drawn = np.diff(indptr) > 0
+    first = indptr[:-1][is_drawn]
+    groups = QueryGroups(np.append(first, len(rows)))
+    preferences = replace(everything.rows(rows, groups), query_weight=None)
     if np.ptp(chance) > 0:
         own = preferences.sample_weight
         weight = 1 / chance if own is None else own / chance
         preferences = replace(preferences, sample_weight=weight)
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
-    share = np.divide(pairs.pairs_per_query, drawn, out=np.zeros_like(drawn), where=drawn > 0)
+    is_short = np.diff(everything.groups.indptr)[is_drawn] < LONG_QUERY
+    stands_for = pairs.pairs_per_query[is_drawn] / np.where(is_short, chance[first], 1.0)
+    share = np.divide(stands_for, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
 
@@ -179,15 +192,19 @@ def sampled_places(
 ) -> tuple[Indices, Indices, Vector]:
     """Return the places of a sample in ascending order, where in it each query begins, and chances.
 
-    These are how likely each place was drawn; those of short queries are, all of them.
+    These are how likely each place was drawn: of a short query all of them, or none.
     """
     sizes = np.diff(groups.indptr)
-    is_long = np.repeat(sizes >= LONG_QUERY, sizes)
-    active = np.where(is_long, activity if groups.order is None else activity[groups.order], 0.0)
+    active = activity if groups.order is None else activity[groups.order]
     of_active = active / max(float(active.sum()), TINY)
-    chance = np.minimum(0.5 * n_rows * (of_active + 1 / max(int(is_long.sum()), 1)), 1.0)
-    chance[~is_long] = 1.0
+    chance = np.minimum(0.5 * n_rows * (of_active + 1 / max(len(active), 1)), 1.0)
     # The raw numbers of the generator stay what they are in every version of NumPy.
     random = np.random.PCG64(SEED).random_raw(len(chance)) * 2.0**-64
+    is_short = np.repeat(sizes < LONG_QUERY, sizes)
+    if is_short.any():
+        first = np.repeat(groups.indptr[:-1], sizes)
+        of_query = np.bincount(first, chance, len(chance))[first] / np.repeat(sizes, sizes)
+        chance = np.where(is_short, of_query, chance)
+        random = np.where(is_short, random[first], random)
     places = np.flatnonzero(random < chance)
     return places, np.searchsorted(places, groups.indptr), chance[places]

@@ -176,7 +176,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     X = X.centered()
     is_free = parameters.solver == "auto"
     costs = costs_of(X, preferences)
-    sample = draw_sample(X, pairs, sample_size(X, preferences, costs)) if is_free else None
+    n_rows = sample_size(X, preferences, costs, parameters.loss == "hinge") if is_free else 0
+    sample = draw_sample(X, pairs, n_rows)
     if sample is not None and not tells_of_all(sample.X):
         sample = None
     n_sampled = 0 if sample is None else sample.X.shape[0]

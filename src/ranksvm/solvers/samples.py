@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .automatic import SmoothSolver
+from .bundle import bundle
 from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
 from .newton import NewtonMatrix, is_gain, newton
+from .patience import Patience
 from .progress import Progress
 from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .result import SolverResult, Status
@@ -37,6 +39,9 @@ Vector = NDArray[np.float64]
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
 LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
 MOST_IDLE = (10, 30)  # of these, without kinks and with, that bring the gap down by little in a row
+SHORT, AS_MANY = 0.01, 8  # a step of a loss with kinks that leads nowhere; it counts so many times
+FEW_PLANES = 8  # of a sample, to be tried on all rows
+MOST_OF_SAMPLE = 70  # steps to its optimum, with more of which it is no easier than all rows
 HARDLY = 0.99  # of the gap: where that is left, without kinks, a step counts twice
 
 Step: TypeAlias = Callable[[Evaluation, Progress], "Trial[Evaluation] | None"]
@@ -76,6 +81,9 @@ def samples_first(
     progress = progress or Progress()
     if objective.sampled is None:
         return fallback(objective, w0, progress)
+    by_planes = _few_planes(w0, progress)
+    if by_planes is not None:
+        return by_planes
     progress.begin("samples", objective)
     continuation, status = Continuation(), None
     if w0.any():
@@ -121,7 +129,7 @@ def _steps(
         is_end = current.smoothing <= progress.target and current.distance <= progress.target / 100
         if status is None and is_end:  # at this width, but for rounding
             current = continuation.beyond(current)
-        idle = _idle(before, trial.evaluation)
+        idle = _idle(before, trial)
         n_idle = n_idle + idle if idle > 0 else 0
         if n_idle > 0 and step is by_sample:
             step = _corrected_step
@@ -130,33 +138,50 @@ def _steps(
     return status
 
 
-def _idle(before: Evaluation, there: Evaluation) -> int:
+def _idle(before: Evaluation, trial: Trial[Evaluation]) -> int:
     """Return how much a step counts that brings the gap down by little; 0 of others."""
+    there = trial.evaluation
     if is_gain(before, there):
         return 0
-    is_idle = there.absolute_gap > HARDLY * before.absolute_gap
-    return 2 if is_idle and not before.has_kinks else 1
+    if before.has_kinks:
+        return AS_MANY if trial.step < SHORT else 1
+    return 2 if there.absolute_gap > HARDLY * before.absolute_gap else 1
+
+
+def _few_planes(w0: Vector, progress: Progress) -> SolverResult | None:
+    """Minimise by planes, if few of them do on the sample; None where they do not."""
+    kinks = progress.unsmoothed
+    sampled = None if kinks is None or w0.any() else kinks.sampled
+    if kinks is None or sampled is None:
+        return None
+    asked = {name: getattr(progress, name) for name in ("tol", "epsilon", "share", "at_rest")}
+    if bundle(sampled, w0, Progress(**asked, max_iter=FEW_PLANES)).status is not Status.CONVERGED:
+        return None
+    with progress.patient(Patience(FEW_PLANES)):
+        result = bundle(kinks, w0, progress, planes=progress.planes)
+    return result if result.status.is_end else None
 
 
 def _optimum_of_sample(objective: Objective, w0: Vector, progress: Progress) -> Evaluation | None:
     """Return the objective at the optimum of the sample, smoothed as widely.
 
-    None if that fails, or is no better than the best so far.
+    None if that fails or takes long, or is no better than the best so far.
     """
     sampled = objective.sampled
     assert sampled is not None
-    tol, max_iter = max(progress.tol, SAMPLE_TOL), max(progress.max_iter, 1)
+    tol, max_iter = max(progress.tol, SAMPLE_TOL), min(max(progress.max_iter, 1), MOST_OF_SAMPLE)
     of_sample = Progress(tol, progress.epsilon, max_iter)
     start = w0 if progress.best is None else progress.best.weights
     solver: SmoothSolver = newton
     if not objective.penalty.is_smooth:
         from .proximal_newton import proximal_newton as solver  # which few penalties need
 
-    weights = solver(sampled, start, of_sample).weights
-    if not np.isfinite(weights).all() or of_sample.best is None:
+    result = solver(sampled, start, of_sample)
+    is_long = result.status is Status.MAX_ITER and max_iter < progress.max_iter
+    if is_long or of_sample.best is None or not np.isfinite(result.weights).all():
         return None
     progress.n_evaluations += bool(progress.history)
-    there = objective.narrowed(of_sample.best.width).evaluate(weights)
+    there = objective.narrowed(of_sample.best.width).evaluate(result.weights)
     is_best = progress.best is None or there.value < progress.best.value
     return there if is_best and np.isfinite(there.absolute_gap) else None
 
