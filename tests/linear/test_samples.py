@@ -41,7 +41,8 @@ def small(monkeypatch):
     monkeypatch.setattr(choice_by_cost, "LITTLE_STEP", np.inf)
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     monkeypatch.setattr(samples, "LEAST_ROWS", 80)
-    monkeypatch.setattr(samples, "ROWS_PER_FEATURE", 1)
+    for name in ("ROWS_PER_FEATURE", "LEAST_PER_FEATURE", "MOST_PER_FEATURE"):
+        monkeypatch.setattr(samples, name, 1)
     monkeypatch.setattr(samples, "ONE_OF", 1 << 20)
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
     monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
@@ -487,7 +488,7 @@ def test_products_correct_a_sample_that_says_little(loss, C, small):
 
 
 def test_where_a_sample_pays():
-    def size(n, d, query=None, density=1.0, levels=None, kinks=False, n_long=0):
+    def size(n, d, query=None, density=1.0, levels=None, kinks=False, n_long=0, is_large=False):
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
         qid = None if query is None else np.arange(n) // query
@@ -495,7 +496,8 @@ def test_where_a_sample_pays():
             qid[:n_long] = -1
         y = np.arange(n) % levels if levels else np.arange(n)
         preferences = Preferences.from_labels(y.astype(float), qid)
-        return sample_size(X, preferences, Costs.of(X, preferences), kinks)
+        costs = replace(Costs.of(X, preferences), is_large=is_large)
+        return sample_size(X, preferences, costs, kinks)
 
     assert size(24_000, 20) == 0
     assert size(25_000, 20) == 5_000
@@ -520,9 +522,14 @@ def test_where_a_sample_pays():
     assert size(50_000, 200, query=100, **kinks) == 10_000
     assert size(50_000, 250, query=100, **kinks) == 0  # 16 rows for each feature are too few
     assert size(50_000, 250, **kinks) == 5_000
+    assert size(400_000, 16, query=30, **kinks) == 20_000
     assert size(400_000, 40, query=100, density=0.5, **kinks) == 0  # sparse
-    assert size(400_000, 100, query=100, n_long=100_000) == 5_000
-    assert size(400_000, 100, query=100, n_long=60_000) == 0
+    assert size(400_000, 40, query=100, is_large=True, **kinks) == 0  # passes are dear
+    assert size(400_000, 40, is_large=True, **kinks) == 20_000
+    assert size(400_000, 100, query=100, n_long=100_000) == 20_000
+    assert size(400_000, 190, query=100) == 20_000
+    assert size(400_000, 210, query=100) == 0
+    assert size(400_000, 210, query=100, n_long=100_000) == 10_500
 
 
 @pytest.mark.parametrize(("n_rare", "tells"), [(0, True), (1, True), (3, False)])

@@ -176,16 +176,19 @@ class Costs:
         )
 
     def of_rows(self, n: int) -> Costs:
-        """Return what so many rows of long queries cost, copied and dense."""
+        """Return what so many of the rows cost, drawn from all queries, copied and dense."""
+        share = n / self.n
         return replace(
             self,
             n=n,
             n_stored=n * self.d,
             is_large=False,
-            n_walked=min(self.n_walked, n),
+            n_short=round(share * self.n_short),
+            n_twos=share * self.n_twos,
+            n_walked=round(share * self.n_walked),
             n_levels=min(self.n_levels, n),
-            sweep=n / self.n * self.sweep,
-            laplacian=n / self.n * self.laplacian,
+            sweep=share * self.sweep,
+            laplacian=share * self.laplacian,
         )
 
     @property

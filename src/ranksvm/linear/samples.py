@@ -36,8 +36,8 @@ Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
 LONG_QUERY = 1 << 13  # rows
-LONG, SOME_LONG = 0.8, (0.2, 0.0)  # least share of rows in these; of dense ones, if there are kinks
-LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE = 5_000, 50, 16
+LONG, SOME_LONG = 0.8, 0.2  # share of rows in these
+LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE, MOST_PER_FEATURE = 5_000, 50, 16, 100
 ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.2, 0.38  # what a step on a sample costs at most, and on a larger one
@@ -78,24 +78,29 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs, kinks: boo
     of a loss without kinks, with such products, less than one by the exact Hessian. With kinks,
     steps are so many more, and those on the sample so much cheaper, that this hardly matters.
 
-    Rows of short queries tell less. So a part of the rows has to be of long ones: most of them
-    where rows are sparse or passes dear, some of a loss without kinks, whose exact steps are few.
-    Of given pairs, a few rows would hardly have any.
+    Rows of short queries tell less. So most rows have to be of long ones where rows are sparse or
+    passes dear; and with few long ones, the sample needs more rows for each feature, above all of a
+    loss without kinks, whose exact steps are few. Of given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
         return 0
     of_queries = np.diff(preferences.groups.indptr)
     n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
-    is_dense, are_long = costs.is_dense and not costs.is_large, n_long >= LONG * n
-    if not are_long and not (is_dense and n_long >= SOME_LONG[kinks] * n):
-        return 0
+    per_feature = LEAST_PER_FEATURE
+    if n_long < LONG * n:
+        if costs.is_large or not costs.is_dense:
+            return 0
+        is_easy = kinks or n_long >= SOME_LONG * n
+        per_feature = ROWS_PER_FEATURE if is_easy else MOST_PER_FEATURE
     of_rows, of_many = min(n // ONE_OF, MANY_ROWS), n // max(ONE_OF_MANY, d)
     for n_rows, most in (
         (max(ROWS_PER_FEATURE * d, of_rows), LITTLE),
         (ROWS_PER_FEATURE * d, STEP_IN_PRODUCTS),
-        (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS if are_long else 0.0),
+        (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS),
     ):
+        if n_rows < per_feature * d:
+            continue
         size = max(LEAST_ROWS, n_rows, of_many)
         most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
         is_small = size <= LARGEST_SHARE * n and size * d <= most_numbers
