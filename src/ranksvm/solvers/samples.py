@@ -57,13 +57,15 @@ def samples_first(
 
     Where the penalty has kinks or bounds, these are proximal Newton steps.
 
-    1. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
+    1. Minimise by planes, if a few of them do on the sample, from zero; as long as they promise to.
+    2. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
        unless that is zero.
-    2. Where a step does not bring the gap down well, step by conjugate gradients with the Hessian
+    3. Where a step does not bring the gap down well, step by conjugate gradients with the Hessian
        of all rows, preconditioned by that of the sample.
-    3. Where that does not serve, or there was no step, minimise on the sample, and step from there.
-    4. Where that does not serve either, the fallback takes over, at the best point so far and with
-       the lower bound that has been reached.
+    4. Where that does not serve, or there was no step, minimise on the sample, and step from there.
+    5. Where that does not serve either, or takes as many steps as if the sample were no easier than
+       all rows, the fallback takes over, at the best point so far and with the lower bound that has
+       been reached.
 
     Parameters
     ----------
