@@ -391,6 +391,7 @@ def test_no_bound_is_forgotten_where_c_grows(loss, kind):
 
 
 def test_no_line_is_searched_before_steps_by_a_sample(monkeypatch):
+    monkeypatch.setattr(samples, "WHOLE", 64)
     monkeypatch.setattr(samples, "LONG_QUERY", 64)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30_000, 10))

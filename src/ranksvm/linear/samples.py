@@ -10,9 +10,9 @@ whose expectation is P, and whose Hessian is that of P but for a relative error 
 root of the number of features by that of rows. Its minimum is a start, and its Hessian makes the
 steps from there: see `ranksvm.solvers.samples_first`. No certificate comes from a sample.
 
-Each row of a long query is drawn by chance, by a seed that is always the same; the likelier, the
-more of its pairs curve the loss. Short queries are drawn as a whole, likewise, with the chance
-``p_q``, which is 1 for long ones.
+Each row of a query is drawn by chance, by a seed that is always the same; the likelier, the more of
+its pairs curve the loss. Queries of less than 1,024 rows are drawn as a whole, likewise, with the
+chance ``p_q``, which is 1 for others.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from .matrix import Matrix
 Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
-LONG_QUERY = 1 << 13  # rows
-LONG, SOME_LONG = 0.8, 0.2  # share of rows in these
-LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE, MOST_PER_FEATURE = 5_000, 50, 16, 100
+WHOLE, LONG_QUERY = 1 << 10, 1 << 13  # rows of a query that are drawn together, fewer than so many
+LONG, SOME_LONG = 0.8, 0.2  # share of rows in long queries
+LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE, MOST_PER_FEATURE = 2_000, 50, 16, 100
 ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.2, 0.38  # what a step on a sample costs at most, and on a larger one
@@ -152,7 +152,7 @@ def draw_sample(
         weight = 1 / chance if own is None else own / chance
         preferences = replace(preferences, sample_weight=weight)
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
-    is_short = np.diff(everything.groups.indptr)[is_drawn] < LONG_QUERY
+    is_short = np.diff(everything.groups.indptr)[is_drawn] < WHOLE
     stands_for = pairs.pairs_per_query[is_drawn] / np.where(is_short, chance[first], 1.0)
     share = np.divide(stands_for, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
@@ -205,7 +205,7 @@ def sampled_places(
     chance = np.minimum(0.5 * n_rows * (of_active + 1 / max(len(active), 1)), 1.0)
     # The raw numbers of the generator stay what they are in every version of NumPy.
     random = np.random.PCG64(SEED).random_raw(len(chance)) * 2.0**-64
-    is_short = np.repeat(sizes < LONG_QUERY, sizes)
+    is_short = np.repeat(sizes < WHOLE, sizes)
     if is_short.any():
         first = np.repeat(groups.indptr[:-1], sizes)
         of_query = np.bincount(first, chance, len(chance))[first] / np.repeat(sizes, sizes)

@@ -157,9 +157,15 @@ def _few_planes(w0: Vector, progress: Progress) -> SolverResult | None:
     if kinks is None or sampled is None:
         return None
     asked = {name: getattr(progress, name) for name in ("tol", "epsilon", "share", "at_rest")}
-    if bundle(sampled, w0, Progress(**asked, max_iter=FEW_PLANES)).status is not Status.CONVERGED:
+    of_sample = bundle(sampled, w0, Progress(**asked, max_iter=FEW_PLANES))
+    if of_sample.status is not Status.CONVERGED:
         return None
-    with progress.patient(Patience(FEW_PLANES)):
+    patience = Patience(FEW_PLANES)
+
+    def goes_on(progress: Progress) -> bool:
+        return len(progress.own(progress.history)) <= len(of_sample.history) or patience(progress)
+
+    with progress.patient(goes_on):
         result = bundle(kinks, w0, progress, planes=progress.planes)
     return result if result.status.is_end else None
 
