@@ -216,6 +216,12 @@ def test_products_go_before_it_without_kinks():
     assert result.solver == "trust_region, dual_descent"
 
 
+def test_products_end_what_takes_it_twice_as_many_passes_without_kinks():
+    rows = shape(9000, 9000, 5)  # too many for a Hessian
+    assert choose_solver(*rows, Parameters(tol=1e-3)).n_passes == 2 * (50 + 3 * 17)
+    assert choose_solver(*rows, Parameters(loss="hinge")).n_passes == np.inf
+
+
 def test_auto_goes_on_where_it_gives_up():
     rows, preferences = shape(3000, 800, 3)  # which cannot be separated
     parameters = Parameters(C=1e6, loss="hinge", tol=1e-3, n_threads=1)

@@ -37,8 +37,9 @@ FAR_DEARER = 4.0  # times these, what planes are tried for beside them
 BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
-# Of descent; and times the products that do well, which it costs at most.
-PASSES, PASSES_PER_DIGIT, DEAR_PASSES = 50, 17, 10.0
+# Of descent; times the products that do well, which it costs at most; and times as many passes of
+# the squared hinge, before products, which end in any case.
+PASSES, PASSES_PER_DIGIT, DEAR_PASSES, MANY_PASSES = 50, 17, 10.0, 2.0
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 8e5
@@ -240,7 +241,10 @@ def _descent(
     descent, least = costs.descent(passes), min(cost, DEAR_PASSES * _products(costs, parameters))
     if costs.d <= MOST_FEATURES:
         least = min(least, costs.newton(_steps(costs, parameters), parameters.loss == "hinge"))
-    return descent, passes * cost / descent if descent <= least else 0.0
+    if descent > least:
+        return descent, 0.0
+    products_end = cost == np.inf and parameters.loss != "hinge"
+    return descent, MANY_PASSES * passes if products_end else passes * cost / descent
 
 
 def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
