@@ -16,6 +16,7 @@ from ranksvm.linear import choice_by_cost, design_matrix, samples
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
+from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.samples import (
     Sample,
     draw_sample,
@@ -499,7 +500,10 @@ def test_products_correct_a_sample_that_says_little(loss, C, small):
 
 
 def test_where_a_sample_pays():
-    def size(n, d, query=None, density=1.0, levels=None, kinks=False, n_long=0, is_large=False):
+    def size(
+        n, d, query=None, density=1.0, levels=None,
+        tol=1e-3, kinks=False, n_long=0, is_large=False,
+    ):  # fmt: skip
         X = DesignMatrix.from_array(np.empty((n, d), dtype=np.float32))
         X.n_stored = round(density * n * d)
         qid = None if query is None else np.arange(n) // query
@@ -508,20 +512,21 @@ def test_where_a_sample_pays():
         y = np.arange(n) % levels if levels else np.arange(n)
         preferences = Preferences.from_labels(y.astype(float), qid)
         costs = replace(Costs.of(X, preferences), is_large=is_large)
-        return sample_size(X, preferences, costs, kinks)
+        parameters = Parameters(tol=tol, loss="hinge" if kinks else "squared_hinge")
+        return sample_size(X, preferences, costs, parameters)
 
-    assert size(30_000, 20) == 2_000
+    assert size(30_000, 20) == 2_500
     assert size(30_000, 2) == 0  # an exact Hessian costs little
     assert size(400_000, 2) == 20_000
     assert size(2_000_000, 2) == 40_000
     assert size(400_000, 150) == 7_500
     assert size(300_000, 300) == 15_000
-    assert size(80_000, 300) == 4_800  # of more, a step would cost more than a few products
+    assert size(80_000, 300) == 5_000  # of more, a step would cost more than a few products
     assert size(50_000, 400, levels=2) == 6_400
     assert size(50_000, 400) == 0
     assert size(400_000, 27, density=0.5) == 20_000
     assert size(4_000_000, 27, density=0.05) == 80_000
-    assert size(1_000_000, 300, density=0.005) == 4_800  # memory
+    assert size(1_000_000, 300, density=0.005) == 5_000  # memory
     assert size(400_000, 2, query=100) == 0  # short queries
     assert size(400_000, 40, query=20_000) == 8_000
 
@@ -531,7 +536,10 @@ def test_where_a_sample_pays():
     assert size(400_000, 40, query=100, **kinks) == 20_000
     assert size(50_000, 200, query=100, **kinks) == 10_000
     assert size(50_000, 250, query=100, **kinks) == 0  # 16 rows for each feature are too few
-    assert size(50_000, 250, **kinks) == 4_000
+    assert size(50_000, 250, **kinks) == 4_166
+    assert size(80_000, 120, query=100, **kinks) == 6_666
+    assert size(80_000, 120, query=100, tol=9e-5, **kinks) == 0  # a tight gap
+    assert size(80_000, 60, query=100, tol=9e-5, **kinks) == 6_666
     assert size(400_000, 16, query=30, **kinks) == 20_000
     assert size(400_000, 40, query=100, density=0.5, **kinks) == 0  # sparse
     assert size(400_000, 40, query=100, is_large=True, **kinks) == 0  # passes are dear

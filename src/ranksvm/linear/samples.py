@@ -31,14 +31,17 @@ from ..pairs.sweeps import Pairs
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .matrix import Matrix
+from .parameters import Parameters
 
 Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
 WHOLE, LONG_QUERY = 1 << 10, 1 << 13  # rows of a query that are drawn together, fewer than so many
 LONG, SOME_LONG = 0.8, 0.2  # share of rows in long queries
-LEAST_ROWS, ROWS_PER_FEATURE, LEAST_PER_FEATURE, MOST_PER_FEATURE = 2_000, 50, 16, 100
-ONE_OF, MANY_ROWS, ONE_OF_MANY = 20, 20_000, 50
+LEAST_ROWS, ENOUGH_ROWS, MANY_ROWS = 2_000, 5_000, 20_000
+ROWS_PER_FEATURE, LEAST_PER_FEATURE, MOST_PER_FEATURE = 50, 16, 100
+ONE_OF, ONE_OF_MANY = 12, 50
+TIGHT = 1e-4  # a gap
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.2, 0.38  # what a step on a sample costs at most, and on a larger one
 PRODUCTS, DEARER = 2, 1.2  # of a corrected step; than which one by the exact Hessian has to be so
@@ -68,7 +71,9 @@ class Sample(NamedTuple):
         return n_threads if n * d * (d + FEATURES_OF_ROW) >= WORK_OF_THREADS else 1
 
 
-def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs, kinks: bool) -> int:
+def sample_size(
+    X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
+) -> int:
     """Say how many rows to draw for a sample; 0 if none pays.
 
     So many for each feature make a Hessian that conjugate gradients need but a few products with
@@ -80,20 +85,22 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs, kinks: boo
 
     Rows of short queries tell less. So most rows have to be of long ones where rows are sparse or
     passes dear; and with few long ones, the sample needs more rows for each feature, above all of a
-    loss without kinks, whose exact steps are few. Of given pairs, a few rows would hardly have any.
+    loss without kinks, whose exact steps are few, and for a tight gap, to which a sample leads only
+    with many products. Of given pairs, a few rows would hardly have any.
     """
     n, d = X.shape
     if not isinstance(preferences, Preferences):
         return 0
     of_queries = np.diff(preferences.groups.indptr)
     n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
-    per_feature = LEAST_PER_FEATURE
+    kinks, per_feature = parameters.loss == "hinge", LEAST_PER_FEATURE
     if n_long < LONG * n:
         if costs.is_large or not costs.is_dense:
             return 0
-        is_easy = kinks or n_long >= SOME_LONG * n
+        is_easy = (kinks and parameters.tol >= TIGHT) or n_long >= SOME_LONG * n
         per_feature = ROWS_PER_FEATURE if is_easy else MOST_PER_FEATURE
     of_rows, of_many = min(n // ONE_OF, MANY_ROWS), n // max(ONE_OF_MANY, d)
+    least = max(LEAST_ROWS, min(of_rows, ENOUGH_ROWS))
     for n_rows, most in (
         (max(ROWS_PER_FEATURE * d, of_rows), LITTLE),
         (ROWS_PER_FEATURE * d, STEP_IN_PRODUCTS),
@@ -101,7 +108,7 @@ def sample_size(X: Matrix, preferences: AnyPreferences, costs: Costs, kinks: boo
     ):
         if n_rows < per_feature * d:
             continue
-        size = max(LEAST_ROWS, n_rows, of_many)
+        size = max(least, n_rows, of_many)
         most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
         is_small = size <= LARGEST_SHARE * n and size * d <= most_numbers
         step = costs.of_rows(size).newton(1, kinks=False)

@@ -176,7 +176,7 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     X = X.centered()
     is_free = parameters.solver == "auto"
     costs = costs_of(X, preferences)
-    n_rows = sample_size(X, preferences, costs, parameters.loss == "hinge") if is_free else 0
+    n_rows = sample_size(X, preferences, costs, parameters) if is_free else 0
     sample = draw_sample(X, pairs, n_rows)
     if sample is not None and not tells_of_all(sample.X):
         sample = None
