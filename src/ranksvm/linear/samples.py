@@ -106,15 +106,14 @@ def sample_size(
         (ROWS_PER_FEATURE * d, STEP_IN_PRODUCTS),
         (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS),
     ):
-        if n_rows < per_feature * d:
-            continue
         size = max(least, n_rows, of_many)
         most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
         is_small = size <= LARGEST_SHARE * n and size * d <= most_numbers
+        fits = is_small and size >= per_feature * d
         step = costs.of_rows(size).newton(1, kinks=False)
         corrected = step + PRODUCTS * costs.product + costs.evaluation
         pays = costs.is_large or kinks or DEARER * corrected <= costs.newton(1, kinks=False)
-        if is_small and pays and step <= most * costs.product:
+        if fits and pays and step <= most * costs.product:
             return size
     return 0
 
