@@ -80,7 +80,7 @@ def test_rows_of_long_queries_are_drawn_by_chance_and_short_ones_as_a_whole(
     active = np.asarray(activity(n), dtype=np.float64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(samples, "WHOLE", 100)
-        places, starts, chance = sampled_places(groups, n_rows, active)
+        places, starts, chance, of_query = sampled_places(groups, n_rows, active)
     assert (np.diff(places) > 0).all()
     share = active[order] / active.sum() if active.any() else np.zeros(n)
     expected = np.minimum(n_rows / 2 * (share + 1 / max(n, 1)), 1.0)
@@ -92,6 +92,7 @@ def test_rows_of_long_queries_are_drawn_by_chance_and_short_ones_as_a_whole(
             expected[qid == q] = expected[qid == q].mean()
             drawn_together[qid == q] = size
             assert n_drawn in (0, size)
+        assert of_query[q] == pytest.approx(expected[qid == q].mean() if 0 < size < 100 else 1.0)
     assert starts[-1] == len(places)
     np.testing.assert_allclose(chance, expected[places])
     assert set(np.flatnonzero(expected >= 1 + 1e-9)) <= set(places)
@@ -166,7 +167,7 @@ def test_the_pairs_of_a_query_weigh_what_all_do(
     roles = rng.uniform(0, 2, (2, 250)) if with_roles else (None, None)
     pairs = CorePairs(Preferences(y, groups, weight, of_query, pair_weight, *roles))
     sample = draw_sample(DesignMatrix.from_array(storage(X)), pairs, 90)
-    places, indptr, chance = sampled_places(groups, 90, pairs_of_rows(pairs))
+    places, indptr, chance, _ = sampled_places(groups, 90, pairs_of_rows(pairs))
     n_drawn, n_rows = np.diff(indptr), np.diff(groups.indptr)
     is_drawn, is_short = n_drawn > 0, n_rows < 60
     assert 0 < is_drawn[is_short].sum() < is_short.sum() == 10

@@ -91,6 +91,7 @@ def sample_size(
     n, d = X.shape
     if not isinstance(preferences, Preferences):
         return 0
+    most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
     of_queries = np.diff(preferences.groups.indptr)
     n_long = int(of_queries[of_queries >= LONG_QUERY].sum())
     kinks, per_feature = parameters.loss == "hinge", LEAST_PER_FEATURE
@@ -107,7 +108,6 @@ def sample_size(
         (LEAST_PER_FEATURE * d, STEP_IN_PRODUCTS),
     ):
         size = max(least, n_rows, of_many)
-        most_numbers = max(LARGEST_SHARE * X.n_stored, FEW_NUMBERS)
         is_small = size <= LARGEST_SHARE * n and size * d <= most_numbers
         fits = is_small and size >= per_feature * d
         step = costs.of_rows(size).newton(1, kinks=False)
@@ -141,7 +141,7 @@ def draw_sample(
         return None
     everything = pairs.preferences
     activity = pairs_of_rows(pairs) if activity is None else activity
-    places, indptr, chance = sampled_places(everything.groups, n_rows, activity)
+    places, indptr, chance, of_query = sampled_places(everything.groups, n_rows, activity)
     if len(places) == 0:  # as where activity is beyond floating point
         return None
     order = everything.groups.order
@@ -158,8 +158,7 @@ def draw_sample(
         weight = 1 / chance if own is None else own / chance
         preferences = replace(preferences, sample_weight=weight)
     drawn = some.pairs(preferences, "auto", pairs.n_threads).pairs_per_query
-    is_short = np.diff(everything.groups.indptr)[is_drawn] < WHOLE
-    stands_for = pairs.pairs_per_query[is_drawn] / np.where(is_short, chance[first], 1.0)
+    stands_for = pairs.pairs_per_query[is_drawn] / of_query[is_drawn]
     share = np.divide(stands_for, drawn, out=np.zeros_like(drawn), where=drawn > 0)
     scaled = replace(preferences, query_weight=share)
     return Sample(some, some.pairs(scaled, "auto", pairs.n_threads), n_rows)
@@ -200,10 +199,10 @@ def pairs_of_rows(pairs: CorePairs) -> Vector:
 
 def sampled_places(
     groups: QueryGroups, n_rows: int, activity: Vector
-) -> tuple[Indices, Indices, Vector]:
+) -> tuple[Indices, Indices, Vector, Vector]:
     """Return the places of a sample in ascending order, where in it each query begins, and chances.
 
-    These are how likely each place was drawn: of a short query all of them, or none.
+    These are how likely each of the places was drawn, and each query, if as a whole; others are 1.
     """
     sizes = np.diff(groups.indptr)
     active = activity if groups.order is None else activity[groups.order]
@@ -211,11 +210,12 @@ def sampled_places(
     chance = np.minimum(0.5 * n_rows * (of_active + 1 / max(len(active), 1)), 1.0)
     # The raw numbers of the generator stay what they are in every version of NumPy.
     random = np.random.PCG64(SEED).random_raw(len(chance)) * 2.0**-64
-    is_short = np.repeat(sizes < WHOLE, sizes)
+    of_query, is_short = np.ones(len(sizes)), sizes < WHOLE
     if is_short.any():
-        first = np.repeat(groups.indptr[:-1], sizes)
-        of_query = np.bincount(first, chance, len(chance))[first] / np.repeat(sizes, sizes)
-        chance = np.where(is_short, of_query, chance)
-        random = np.where(is_short, random[first], random)
+        query = np.repeat(np.arange(len(sizes)), sizes)
+        of_rows = np.bincount(query, chance, len(sizes))
+        np.divide(of_rows, sizes, out=of_query, where=is_short & (sizes > 0))
+        chance = np.where(is_short[query], of_query[query], chance)
+        random = np.where(is_short[query], random[groups.indptr[query]], random)
     places = np.flatnonzero(random < chance)
-    return places, np.searchsorted(places, groups.indptr), chance[places]
+    return places, np.searchsorted(places, groups.indptr), chance[places], of_query
