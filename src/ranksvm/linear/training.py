@@ -177,11 +177,10 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     is_free = parameters.solver == "auto"
     costs = costs_of(X, preferences)
     n_rows = sample_size(X, preferences, costs, parameters) if is_free else 0
-    sample = draw_sample(X, pairs, n_rows)
-    if sample is not None and not tells_of_all(sample.X):
-        sample = None
-    n_sampled = 0 if sample is None else sample.X.shape[0]
-    choice = choose_solver(X, preferences, parameters, n_sampled, costs)
+    choice = choose_solver(X, preferences, parameters, n_rows, costs)
+    sample = draw_sample(X, pairs, n_rows) if choice.samples else None
+    if choice.samples and (sample is None or not tells_of_all(sample.X)):
+        sample, choice = None, choose_solver(X, preferences, parameters, 0, costs)
     rows = choice.rows(X, n_threads, preferences)
     penalty = parameters.conditions.penalty(X.columns)
     objective = LinearObjective(X, loss, c, n_threads, penalty, rows=rows, sample=sample)
