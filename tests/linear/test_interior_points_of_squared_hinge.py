@@ -20,7 +20,7 @@ from ranksvm.linear.row_space import RowSpace
 from ranksvm.linear.training import Problem, make_problem
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import CuttingPlanes, Progress, newton, planes_last
+from ranksvm.solvers import CuttingPlanes, Progress, Status, newton, planes_last
 
 # More features than rows, as many, and fewer.
 SHAPES = [(60, 90), (60, 60), (150, 60)]
@@ -217,6 +217,25 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
     again.weights_ = model.weights_
     again.fit(X + 1e-6 * np.random.default_rng(1).normal(size=X.shape), y, qid)
     assert {line.solver for line in again.history_} == {"row_space"}
+
+
+@pytest.mark.parametrize(("n_steps", "taken"), [(1.0, 0.0), (9.0, 9.0)])
+def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, monkeypatch):
+    X, y, qid = nearly_separable(200, 300, length=20)
+    parameters = Parameters(C=10.0, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
+    starts = []
+
+    def noted(steps, n_steps, objective, w0, progress, n_planes):
+        starts.append((n_steps, w0.any()))
+        return interior_last(steps, n_steps, objective, w0, progress, n_planes)
+
+    monkeypatch.setattr(composed_solvers, "interior_last", noted)
+    choice = replace(problem.choice, n_steps=n_steps)
+    assert choice.interior_first
+    result = replace(problem, choice=choice).minimize(parameters, np.full(300, 1e-3))
+    assert result.status is Status.CONVERGED
+    assert starts == [(taken, True)]
 
 
 def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_same(monkeypatch):

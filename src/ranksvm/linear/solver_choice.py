@@ -41,6 +41,7 @@ FEW_PRODUCTS = 35
 NOT_STRONG = 3e-2  # regularisation, for products of the hinge before Newton steps by features
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
+FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start from
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": trust_region}
 PLANES = ("bundle", "cutting_planes")
@@ -86,7 +87,8 @@ class SolverChoice:
         How many Newton steps interior points of the squared hinge are worth, which take over where
         these promise no end by then; inf where there are none.
     interior_first : bool
-        Whether these do without any Newton step, unless there are weights to start from.
+        Whether these do without any Newton step, unless there are weights to start from and they
+        cost more than two.
     samples : bool
         Whether a sample goes first.
     before_sample : float
@@ -263,7 +265,8 @@ class SolverChoice:
         if self.n_steps < np.inf:
             from .composed_solvers import interior_last, steps_in_row_space  # which few need
 
-            n_steps = 0.0 if self.interior_first and not w0.any() else self.n_steps
+            is_first = self.interior_first and (not w0.any() or self.n_steps <= FEW_STEPS)
+            n_steps = 0.0 if is_first else self.n_steps
             steps: SmoothSolver = steps_in_row_space if self.name == "row_space" else newton
             result = interior_last(steps, n_steps, objective, w0, progress, self.planes_after)
             if result.status is not Status.STALLED:
