@@ -106,6 +106,16 @@ def test_what_smooth_steps_leave_is_to_fall_faster(monkeypatch):
     assert goes_on(61, 0.01, 2.0, work=112.0)
 
 
+def test_what_a_solver_of_its_own_pace_leaves_falls_by_that():
+    """After half of the work of the other: at 120 by the first power, at 165 by the root."""
+    n = 51
+    progress = make_progress(n, 1e-2, 0.0)
+    rate = np.log(1e-2 / 1e-6) / 70
+    progress.left = [1e-2 * exp(rate * (n - 1 - k)) for k in range(n)]
+    assert Patience(WORK, pace=1.0)(progress)
+    assert not Patience(WORK)(progress)
+
+
 def test_planes_promise_more_by_the_gap_as_a_part_of_the_bound(monkeypatch):
     def gap(k):
         left = exp(5 - sqrt(k))

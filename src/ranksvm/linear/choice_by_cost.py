@@ -37,9 +37,9 @@ FAR_DEARER = 4.0  # times these, what planes are tried for beside them
 BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
-# Of descent; times the products that do well, which it costs at most; and times as many passes of
-# the squared hinge, before products, which end in any case.
-PASSES, PASSES_PER_DIGIT, DEAR_PASSES, MANY_PASSES = 50, 17, 10.0, 2.0
+# Of descent; times the products that do well, which it costs at most; and times as many passes in
+# which it has to end, without kinks, where products may end sooner, and with.
+PASSES, PASSES_PER_DIGIT, DEAR_PASSES, MANY_PASSES = 50, 17, 10.0, (2.0, 20.0)
 MOST_PRODUCTS, OF_PAIR, OF_FEATURE = 1 << 23, 4, 20  # of rows of a query, and what counts as many
 # Few rows have so many planes at least, which are exact, if a plane takes less than that.
 FEW_ROWS, PLANES_OF_FEW_ROWS, LITTLE = 1000, 100.0, 8e5
@@ -104,7 +104,8 @@ def choose_solver(
     On short queries of sparse rows, passes over the pairs in the dual
     (`ranksvm.linear.dual_descent`) go before all of these, but planes for the hinge and products
     that promise to be quicker, where a hundred of them (for a gap of 1e-3) cost no more than Newton
-    steps, nor than thousands of products.
+    steps, nor than thousands of products; as long as they promise to end before Newton steps would,
+    and within two hundred of them for the squared hinge, or two thousand for the hinge.
     """
     kinks = parameters.loss == "hinge"
     costs = costs or costs_of(X, preferences)
@@ -243,8 +244,8 @@ def _descent(
         least = min(least, costs.newton(_steps(costs, parameters), parameters.loss == "hinge"))
     if descent > least:
         return descent, 0.0
-    products_end = cost == np.inf and parameters.loss != "hinge"
-    return descent, MANY_PASSES * passes if products_end else passes * cost / descent
+    many = MANY_PASSES[parameters.loss == "hinge"]
+    return descent, passes * min(many, cost / descent)
 
 
 def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:

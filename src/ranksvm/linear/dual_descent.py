@@ -18,7 +18,7 @@ Slopes are near the optimum long before all pairs keep the margin. Weights a lit
 for what these lack, which costs hardly anything: the value is that of the best multiple.
 
 Where pairs cannot be separated and regularisation is weak, slopes grow from pass to pass, for very
-long. The dual tells: it goes on to grow by as much as before.
+long. By how much the gap falls tells where that leads (`ranksvm.solvers.patience.Patience`).
 """
 
 from __future__ import annotations
@@ -46,14 +46,10 @@ Vector = NDArray[np.float64]
 WINDOW, QUIET = 10, 0.01  # passes; what is off by so little, of the most, is left alone for these
 HAIR = 1e-11  # of the margin, so that rounding leaves no pair behind it
 ROUGH, WINDOWS = 0.1, 3  # a gap, down to which the objective is not evaluated after each window
-SLOWER, MUCH = 0.7, 1e-3  # what the dual gains in a third of the way; a window, as a part of it
-STAND = {20: 0.5, 10: 0.85}  # lines of the history, and what they may leave of the gap
 ALIKE = 1e-12  # of residuals, next to their sum
 
 
-def dual_descent(
-    objective: Objective, w0: Vector, progress: Progress, most_passes: float = np.inf
-) -> SolverResult:
+def dual_descent(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
     """Minimise an objective of the hinge loss, or of the squared one.
 
     It begins with slopes of zero, whatever is known already: weights to start from are kept if none
@@ -65,44 +61,36 @@ def dual_descent(
         Of labels, in sparse rows.
     w0 : ndarray of shape (objective.size,)
     progress : Progress
-        When to stop, and the record, which may hold earlier iterations of another solver.
-    most_passes : float, optional
-        After so many, it is given up.
+        When to stop, and the record, which may hold earlier iterations of another solver. Passes
+        are counted as products.
 
     Returns
     -------
     SolverResult
-        It is given up where slopes only grow, too, or where it hardly gets on.
     """
     assert isinstance(objective, LinearObjective)
     progress.begin("dual_descent", objective)
     plain = SquaredHinge if isinstance(objective.loss, SquaredHinge) else Hinge
     objective = objective.with_loss(plain(objective.loss.pairs, objective.loss.margin))
-    status = progress.record(objective.evaluate(w0), 0.0) if w0.any() else None
+
+    def record(point: LinearEvaluation, step: float) -> Status | None:
+        """Record a point, of which the gap alone tells what is left, not the length of a step."""
+        return progress.record(point, step, point.lower_bound)
+
+    status = record(objective.evaluate(w0), 0.0) if w0.any() else None
     if status is not None:
         return progress.result(status)
     progress.n_evaluations += bool(w0.any())
     problem = Descent(objective)
-    status = progress.record(objective.evaluate(np.zeros_like(w0)), 0.0)
-
-    def goes_on(progress: Progress) -> bool:
-        return problem.goes_on and problem.n_passes <= most_passes and _gets_on(progress)
-
-    with progress.patient(goes_on):
-        while status is None:
-            done = problem.n_passes
-            problem.advance(WINDOWS if progress.dual_gap > ROUGH else 1)
-            progress.n_products += round(problem.n_passes) - round(done)
-            progress.n_evaluations += 1
-            current = problem.evaluate()
-            status = Status.STALLED if current is None else progress.record(current, 1.0)
+    status = record(objective.evaluate(np.zeros_like(w0)), 0.0)
+    while status is None:
+        done = problem.n_passes
+        problem.advance(WINDOWS if progress.dual_gap > ROUGH else 1)
+        progress.n_products += round(problem.n_passes) - round(done)
+        progress.n_evaluations += 1
+        current = problem.evaluate()
+        status = Status.STALLED if current is None else record(current, 1.0)
     return progress.result(status)
-
-
-def _gets_on(progress: Progress) -> bool:
-    """Say whether the absolute gap has fallen by half, or at all, as soon as that can be told."""
-    gaps = [line.value * line.dual_gap for line in progress.history[progress.first :]]
-    return all(gaps[-1] < left * gaps[-1 - n] for n, left in STAND.items() if n < len(gaps))
 
 
 def _copy_of(X: DesignMatrix, rows: NDArray[np.int64]) -> tuple[Any, Any, Any]:
@@ -155,7 +143,6 @@ class Descent:
         self.queries = np.flatnonzero(np.diff(start))
         self.lacking = np.zeros(groups.n_queries)
         self.n_passes = 0.0
-        self.duals = [0.0]
         self._point = _Point(np.zeros(len(better)), np.zeros(X.shape[1]))
         self._slopes = np.empty((WINDOW, len(better)))
         self._weights, self._steps = np.empty((2, WINDOW, X.shape[1]))
@@ -172,21 +159,6 @@ class Descent:
                 self._slopes[k], self._weights[k] = self._point
                 np.subtract(self._point.weights, before, out=self._steps[k])
             self._combine()
-            self.duals.append(self._dual(self._point))
-            if not self.goes_on:
-                return
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the dual has grown less in the last third of the way than in the one before.
-
-        That is looked at after each three windows.
-        """
-        part, rest = divmod(len(self.duals) - 1, 3)
-        if part < 2 or rest > 0:
-            return True
-        begin, before, now = (self.duals[-1 - k * part] for k in (2, 1, 0))
-        return now - before <= max(SLOWER * (before - begin), part * MUCH * now)
 
     def evaluate(self) -> LinearEvaluation | None:
         """Evaluate the objective at the best multiple of the weights; None beyond numbers."""

@@ -31,6 +31,7 @@ from ..solvers.automatic import (
     better_start,
     strength,
 )
+from ..solvers.patience import LINEAR, Patience
 from .matrix import Matrix
 from .row_space import RowSpace, lists_pairs
 
@@ -42,6 +43,7 @@ NOT_STRONG = 3e-2  # regularisation, for products of the hinge before Newton ste
 WARM = 1 / 3  # of the work of Newton steps, from a warm start
 WARM_SMOOTHED = 1 / 12  # likewise, of smoothed ones by the Hessian of all features
 FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start from
+FREE_PASSES = 100.0  # in the dual, as many as mostly do, before these have to promise an end
 
 SMOOTH_SOLVERS: dict[str, SmoothSolver] = {"newton": newton, "trust_region": trust_region}
 PLANES = ("bundle", "cutting_planes")
@@ -81,8 +83,9 @@ class SolverChoice:
     blocks_last : bool
         Whether interior points by blocks of pairs go on where planes and products lead nowhere.
     n_passes, before_descent : float
-        How many passes descent by the slopes of pairs is worth, which goes before all but planes;
-        and how many products may go before that, as long as they promise to be quicker.
+        In how many passes descent by the slopes of pairs has to promise to end, which goes before
+        all but planes; and how many products may go before that, as long as they promise to be
+        quicker.
     n_steps : float
         How many Newton steps interior points of the squared hinge are worth, which take over where
         these promise no end by then; inf where there are none.
@@ -215,7 +218,9 @@ class SolverChoice:
         """Minimise it by the slopes of pairs, and where these lead too far, without."""
         from .dual_descent import dual_descent  # which few problems need
 
-        result = dual_descent(objective, w0, progress, self.n_passes)
+        free = FREE_PASSES / self.n_passes
+        with progress.patient(Patience(self.n_passes, free=free, pace=LINEAR)):
+            result = dual_descent(objective, w0, progress)
         if result.status.is_end:
             return result
         start = w0 if self.kinks else better_start(result, w0, FAR_OF_PLANES)

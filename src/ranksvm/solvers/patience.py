@@ -18,7 +18,7 @@ FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leav
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 LITTLE = 3.5  # work that is free, to which that ends sooner
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
-PACE, PACE_WITH_KINKS = 0.75, 0.5
+PACE, PACE_WITH_KINKS, LINEAR = 0.75, 0.5, 1.0
 FAR = 0.3  # a gap on a wide way, which tells nothing yet
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
@@ -76,6 +76,9 @@ class Patience:
         Whether planes are likely to end all at once.
     free : float, default=0.2
         The share of the other's work before anything has to show.
+    pace : float, optional
+        The power of the work by which the logarithm of what is left falls, and it alone tells; by
+        default the square root, and 0.75 without kinks.
     """
 
     work: float
@@ -83,6 +86,7 @@ class Patience:
     most_products: float = inf
     ends_at_once: bool = False
     free: float = FREE
+    pace: float | None = None
 
     def __call__(self, progress: Progress) -> bool:
         """Say whether the present solver is to go on."""
@@ -105,7 +109,8 @@ class Patience:
         wanted = progress.target
         is_smoothed = not (progress.is_smooth or progress.is_at_kinks)
         is_falling = is_smoothed and lines[-1].value <= FALLING * lines[-2].value
-        if (progress.is_steep or is_falling) and done <= WHILE_STEEP * self.work:
+        is_steep = progress.is_steep and self.pace is None
+        if (is_steep or is_falling) and done <= WHILE_STEEP * self.work:
             return True
         is_far = progress.has_smoothed_kinks and lines[-1].dual_gap > FAR
         if is_far and max(widths) > 1 and widths[before] > widths[-1] and wanted > 0:
@@ -120,7 +125,7 @@ class Patience:
             to_fall = _to_fall(lines[before], lines[-1], late)
             if done + to_fall <= AT_MOST * self.work:
                 return True
-        pace = PACE if progress.is_smooth else PACE_WITH_KINKS
+        pace = self.pace or (PACE if progress.is_smooth else PACE_WITH_KINKS)
         power: float = done**pace
         then, now = left[before], left[-1]
         if progress.is_at_kinks or (self.of_bounds and not progress.is_smooth):
