@@ -16,6 +16,7 @@ from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import dual_descent
+from ranksvm.linear.known import LastSolution
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import FREE_PASSES
 from ranksvm.linear.training import make_problem, progress_of
@@ -133,6 +134,38 @@ def test_a_start_at_the_optimum_is_the_end():
     again = minimized(X, preferences, w0=first.weights, tol=1e-3)
     assert again.value <= first.value * (1 + 1e-3)
     assert again.dual_gap <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("loss", "C"), [("hinge", 20.0), ("squared_hinge", 20.0), ("squared_hinge", 5.0)]
+)
+def test_slopes_of_the_last_solution_are_close(loss, C):
+    X, y, qid = text(13, n=300, d=100, queries=60, noise=1.0)
+    preferences = Preferences.from_labels(y, qid)
+    problem, parameters = problem_of(X, preferences, C=10.0, loss=loss, tol=1e-8)
+    last, start = LastSolution(), np.zeros(problem.objective.size)
+    objective = replace(problem.objective, last=last)
+    dual_descent(objective, start, progress_of(parameters, None))
+    other = objective.with_c(C / 10.0 * objective.c)
+    values, passes = [], []
+    for some, close in ((other, True), (replace(other, last=None), False)):
+        progress = progress_of(parameters, None)
+        result = dual_descent(some, start, progress)
+        assert result.status is Status.CONVERGED
+        assert (result.history[0].dual_gap < 0.5) is close
+        values.append(result.value)
+        passes.append(result.history[-1].n_products)
+    assert values[0] == pytest.approx(values[1], rel=2e-8)
+    assert passes[0] < 0.8 * passes[1]
+
+
+def test_slopes_of_other_pairs_are_not_taken():
+    last, pairs = LastSolution(), object()
+    assert last.slopes(pairs, np.ones(2)) is None
+    last.keep_slopes(pairs, np.array([0.0, 0.5, 1.0, 2.0]), np.array([1.0, 1.0, 1.0, 2.0]))
+    assert last.slopes(object(), np.ones(4)) is None
+    bounds = np.array([0.4, 0.4, 3.0, 3.0])
+    np.testing.assert_array_equal(last.slopes(pairs, bounds), [0.0, 0.4, 3.0, 3.0])
 
 
 @pytest.mark.parametrize("loss", OBJECTIVES)

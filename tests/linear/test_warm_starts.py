@@ -14,7 +14,7 @@ from ranksvm import ConvergenceWarning, RankSVM, ranksvm_grid
 from ranksvm.linear import samples
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.grid import by_twos, solve_grid
-from ranksvm.linear.known import LEAST_KEPT, LastHessian
+from ranksvm.linear.known import LEAST_KEPT, LastSolution
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SolverChoice
@@ -148,13 +148,13 @@ def test_known_scores_that_are_wrong_do_not_make_a_certificate_wrong(loss):
 def test_the_last_hessian_for_another_c(c):
     X, y, qid = rows(3, 150, LEAST_KEPT)
     objective = objective_of("squared_hinge", X, y, qid)
-    objective = replace(objective, last_hessian=LastHessian())
+    objective = replace(objective, last=LastSolution())
     there = objective.evaluate(np.zeros(LEAST_KEPT))
     assert there.last_system() is None
     there.newton_system(np.float64)
     other = objective.with_c(c).evaluate(np.zeros(LEAST_KEPT))
     last = other.last_system()
-    expected = replace(other, objective=replace(other.objective, last_hessian=None))
+    expected = replace(other, objective=replace(other.objective, last=None))
     expected = expected.newton_system(np.float64)
     np.testing.assert_allclose(last.hessian, expected.hessian, rtol=1e-9, atol=1e-12)
     gradient = other.gradient
@@ -162,9 +162,9 @@ def test_the_last_hessian_for_another_c(c):
 
 
 def test_few_weights_make_no_last_hessian():
-    kept = LastHessian()
-    kept.keep(np.eye(LEAST_KEPT - 1), np.ones(LEAST_KEPT - 1), 1.0)
-    assert kept.of(1.0) is None
+    kept = LastSolution()
+    kept.keep_hessian(np.eye(LEAST_KEPT - 1), np.ones(LEAST_KEPT - 1), 1.0)
+    assert kept.hessian(1.0) is None
 
 
 @every_loss
@@ -304,7 +304,7 @@ def test_starts_say_nothing_of_the_objective():
     objective = objective_of("squared_hinge", X, y, qid)
     assert isinstance(objective, LinearObjective)
     assert objective.known is None
-    assert objective.last_hessian is None
+    assert objective.last is None
 
 
 @every_loss

@@ -52,8 +52,8 @@ ALIKE = 1e-12  # of residuals, next to their sum
 def dual_descent(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
     """Minimise an objective of the hinge loss, or of the squared one.
 
-    It begins with slopes of zero, whatever is known already: weights to start from are kept if none
-    are better.
+    It begins with slopes of zero, or those of the last solution with another c, whatever else is
+    known already: weights to start from are kept if none are better.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def dual_descent(objective: Objective, w0: Vector, progress: Progress) -> Solver
         return progress.result(status)
     progress.n_evaluations += bool(w0.any())
     problem = Descent(objective)
-    status = record(objective.evaluate(np.zeros_like(w0)), 0.0)
+    current = problem.evaluate() if problem.resumes() else objective.evaluate(np.zeros_like(w0))
+    status = Status.STALLED if current is None else record(current, 0.0)
     while status is None:
         done = problem.n_passes
         problem.advance(WINDOWS if progress.dual_gap > ROUGH else 1)
@@ -90,6 +91,7 @@ def dual_descent(objective: Objective, w0: Vector, progress: Progress) -> Solver
         progress.n_evaluations += 1
         current = problem.evaluate()
         status = Status.STALLED if current is None else record(current, 1.0)
+    problem.keep()
     return progress.result(status)
 
 
@@ -146,6 +148,26 @@ class Descent:
         self._point = _Point(np.zeros(len(better)), np.zeros(X.shape[1]))
         self._slopes = np.empty((WINDOW, len(better)))
         self._weights, self._steps = np.empty((2, WINDOW, X.shape[1]))
+
+    def resumes(self) -> bool:
+        """Go on from the slopes of the last solution, times what is best; say if there are any."""
+        last, objective = self.objective.last, self.objective
+        slopes = None if last is None else last.slopes(objective.loss.pairs, self.upper)
+        if slopes is None:
+            return False
+        balance = self.pairs.balance(slopes)
+        weights = objective.X.t_dot(balance - balance.mean(), objective.n_threads)
+        length = 2 * self._damped(slopes) + float(weights @ weights)
+        best = self.margin * float(slopes.sum()) / max(length, TINY)
+        best = best if self.is_squared else min(best, 1.0)  # within the bounds
+        self._point = _Point(best * slopes, best * weights)
+        return True
+
+    def keep(self) -> None:
+        """Leave the slopes to the next solution."""
+        if self.objective.last is not None:
+            pairs = self.objective.loss.pairs
+            self.objective.last.keep_slopes(pairs, self._point.slopes, self.upper)
 
     def advance(self, n_windows: int) -> None:
         """Go through so many windows of passes."""

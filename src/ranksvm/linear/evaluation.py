@@ -33,7 +33,7 @@ from ..pairs.sweeps import Scores
 from ..records import record
 from ..solvers.protocols import FewRows, NewtonSystem, Plane
 from .dual_curve import Dual
-from .known import LastHessian
+from .known import LastSolution
 from .matrix import Fresh, Hessian, Matrix, Rounded, Slope
 from .penalties import SQUARED_NORM, Penalty
 from .rough_hessian import MUCH, promised
@@ -60,8 +60,8 @@ class Terms:
         R; by default ``0.5 |w|^2``.
     rows : RowSpace, optional
         Of X: where to find Newton steps for that penalty, if not by the Hessian in weight space.
-    last_hessian : LastHessian, optional
-        Keeps the Hessian that was formed last, for other weights and another c.
+    last : LastSolution, optional
+        Keeps the Hessian that was formed last, and slopes, for other weights and another c.
     rounded : Rounded, optional
         What images and Hessian products are computed by, instead of X.
     """
@@ -72,7 +72,7 @@ class Terms:
     n_threads: int = 1
     penalty: Penalty = SQUARED_NORM
     rows: RowSpace | None = None
-    last_hessian: LastHessian | None = None
+    last: LastSolution | None = None
     rounded: Rounded | None = None
 
     @property
@@ -327,7 +327,7 @@ class AtWeights:
     def last_hessian_of_loss(self) -> NDArray[np.float64] | None:
         """Return the same as it was formed last; None if none is kept."""
         objective = self.objective
-        last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
+        last = None if objective.last is None else objective.last.hessian(objective.c)
         return None if last is None else _unscaled(*last)
 
     def _scaled_of_loss(self, dtype: type[np.floating]) -> tuple[NDArray[np.float64], Vector]:
@@ -340,8 +340,8 @@ class AtWeights:
         else:
             scaled = X.hessian(self._smooth_loss, shift, scale, dtype, n_threads)
             scaled *= objective.c
-        if objective.last_hessian is not None:
-            objective.last_hessian.keep(scaled, scale, objective.c)
+        if objective.last is not None:
+            objective.last.keep_hessian(scaled, scale, objective.c)
         return scaled, scale
 
     def _known(self, dtype: type[np.floating]) -> Hessian | None:
@@ -377,7 +377,7 @@ class AtWeights:
     def last_system(self) -> NewtonSystem | None:
         """Return the same by the Hessian of the loss that was formed last; None if none is kept."""
         objective = self.objective
-        last = None if objective.last_hessian is None else objective.last_hessian.of(objective.c)
+        last = None if objective.last is None else objective.last.hessian(objective.c)
         return None if last is None else self._scaled_system(*self._with_penalty(*last))
 
     def _scaled_system(self, hessian: NDArray[np.float64], scale: Vector) -> NewtonSystem:

@@ -1,7 +1,8 @@
 """Many values of C for little more than the price of the largest: warm starts along a grid.
 
-What one solution leaves to the next is in `ranksvm.linear.warm_starts`; planes below ``c L(X w)``,
-multiplied, are planes for another c.
+What one solution leaves to the next is in `ranksvm.linear.warm_starts`; its Hessian and the slopes
+of its pairs in `ranksvm.linear.known`; and planes below ``c L(X w)``, multiplied, are planes for
+another c.
 
 Solutions that are but compared with each other need not be exact, only close in comparison with how
 far they have come. With w0 the weights of least R, such as zero, and a share t,
@@ -40,7 +41,7 @@ from ..solvers import Callback, CuttingPlanes, Iteration, Progress, SolverResult
 from ..solvers.cutting_planes import MAX_AGE
 from ..summaries import Tabular
 from .conditions import NO_CONDITIONS, Conditions
-from .known import LastHessian
+from .known import LastSolution
 from .occurring import Columns, FeatureWeights
 from .parameters import Parameters
 from .solver_choice import SolverChoice
@@ -158,7 +159,7 @@ def solve_grid(
     planes = CuttingPlanes(problem.objective.size, problem.objective.n_threads, max_age)
     order = sorted(range(len(of_each)), key=lambda place: of_each[place].C)
     unit = problem.objective.c / of_each[order[0]].C
-    problem = replace(problem, objective=replace(problem.objective, last_hessian=LastHessian()))
+    problem = replace(problem, objective=replace(problem.objective, last=LastSolution()))
     if 1 < len(order) < MANY:
         problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None

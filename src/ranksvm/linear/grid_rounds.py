@@ -13,7 +13,7 @@ from operator import attrgetter
 from ..pairs.given import AnyPreferences
 from ..solvers import SolverResult, Status
 from .grid import CallbackOfC, solve_grid, with_C
-from .known import LastHessian
+from .known import LastSolution
 from .matrix import Matrix
 from .parameters import Parameters
 from .rounds import Rounds, after_first, next_problem
@@ -36,10 +36,10 @@ def train_path(X: Matrix, preferences: AnyPreferences, of_each: Sequence[Paramet
         What `train` returns for each, up to what their gaps leave open.
     """
     problem = make_problem(X, preferences, min(of_each, key=attrgetter("C")))
-    fits, last_hessian = {}, LastHessian()
+    fits, last = {}, LastSolution()
     for place, result in solve_grid(problem, of_each):
         first = problem.fit(result, of_each[place])
-        fits[place] = after_first(first, X, preferences, of_each[place], last_hessian)
+        fits[place] = after_first(first, X, preferences, of_each[place], last)
     return [fits[place] for place in range(len(of_each))]
 
 
@@ -59,7 +59,7 @@ def in_rounds(
     result : SolverResult
         Of the last round.
     """
-    last_hessian = LastHessian()
+    last = LastSolution()
     for place, result in solutions:
         parameters = of_each[place]
         if parameters.pair_weight != "ndcg":
@@ -69,7 +69,7 @@ def in_rounds(
         of_C = None if callback is None else with_C(callback, parameters.C)
         more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         while more:
-            problem = next_problem(X, preferences, parameters, result, last_hessian)
+            problem = next_problem(X, preferences, parameters, result, last)
             result = problem.minimize(parameters, result.weights, of_C)
             more = rounds.add(result, result.history) and result.status is not Status.STOPPED
         yield place, replace(result, history=rounds.history)

@@ -75,20 +75,38 @@ class RememberedWeights:
         return self.objective.confirmed(self.weights, self.value, upper, enough)
 
 
-class LastHessian:
-    """The Hessian of the loss that was formed last, for steps with another c from nearby."""
+class LastSolution:
+    """What the last solution leaves to one with another c from nearby.
+
+    That is the Hessian of the loss that was formed last, and the slopes of pairs in the dual.
+    """
 
     def __init__(self) -> None:
         self._held: tuple[NDArray[np.float64], Vector, float] | None = None
+        self._slopes: tuple[object, Vector, Vector] | None = None
 
-    def keep(self, hessian: NDArray[np.float64], scale: Vector, c: float) -> None:
+    def keep_hessian(self, hessian: NDArray[np.float64], scale: Vector, c: float) -> None:
         """Keep ``diag(scale) c X'HX diag(scale)``, unless it is large."""
         if LEAST_KEPT <= len(hessian) <= MOST_KEPT:
             self._held = hessian.copy(), scale, c
 
-    def of(self, c: float) -> tuple[NDArray[np.float64], Vector] | None:
-        """Return it for another c, and the scale; None if there is none."""
+    def hessian(self, c: float) -> tuple[NDArray[np.float64], Vector] | None:
+        """Return the Hessian for another c, and the scale; None if there is none."""
         if self._held is None:
             return None
         hessian, scale, former = self._held
         return c / former * hessian, scale
+
+    def keep_slopes(self, pairs: object, slopes: Vector, upper: Vector) -> None:
+        """Keep the slopes of these pairs, below their bounds."""
+        self._slopes = pairs, slopes, upper
+
+    def slopes(self, pairs: object, upper: Vector) -> Vector | None:
+        """Return those of the same pairs for other bounds, where those at a bound stay.
+
+        None if there are none.
+        """
+        if self._slopes is None or self._slopes[0] is not pairs:
+            return None
+        _, slopes, former = self._slopes
+        return np.where(slopes < former, np.minimum(slopes, upper), upper)

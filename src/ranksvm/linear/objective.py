@@ -44,7 +44,7 @@ class LinearObjective(Terms):
 
     Parameters
     ----------
-    X, loss, c, n_threads, penalty, rows, last_hessian
+    X, loss, c, n_threads, penalty, rows, last
         As for `ranksvm.linear.evaluation.Terms`.
     sample : Sample, optional
         Rows whose objective is nearly the same.
@@ -207,7 +207,7 @@ class LinearObjective(Terms):
         if self.sample is None:
             return None
         X, pairs, n_threads = *self.sample[:2], self.sample.threads(self.n_threads)
-        fresh = replace(self, sample=None, known=None, last_hessian=None)
+        fresh = replace(self, sample=None, known=None, last=None)
         return replace(fresh, X=X, loss=replace(self.loss, pairs=pairs), n_threads=n_threads)
 
 

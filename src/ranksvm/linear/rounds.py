@@ -7,7 +7,7 @@ For given weights that is convex, and certified like any other training. The who
 certificate says is that of its round.
 
 A round begins near its optimum, with the Hessian that the rounds before it formed last
-(`ranksvm.linear.known.LastHessian`), as long as that serves; and solvers that the one before gave
+(`ranksvm.linear.known.LastSolution`), as long as that serves; and solvers that the one before gave
 up do not go first again.
 """
 
@@ -24,7 +24,7 @@ from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..solvers import Callback, Iteration, SolverResult, Status
 from ..threads import resolve_threads
-from .known import LastHessian
+from .known import LastSolution
 from .matrix import Matrix
 from .occurring import FeatureWeights
 from .parameters import Parameters
@@ -128,7 +128,7 @@ def after_first(
     X: Matrix,
     preferences: AnyPreferences,
     parameters: Parameters,
-    last_hessian: LastHessian | None = None,
+    last: LastSolution | None = None,
     *,
     callback: Callback | None = None,
     judge: Judge | None = None,
@@ -140,9 +140,9 @@ def after_first(
     rounds: Rounds[Fit] = Rounds(parameters.n_rounds, of_fit)
     fit, more = first, rounds.add(first, first.result.history)
     more &= first.result.status is not Status.STOPPED
-    last_hessian = LastHessian() if last_hessian is None else last_hessian
+    last = LastSolution() if last is None else last
     while more:
-        problem = next_problem(X, preferences, parameters, fit.result, last_hessian)
+        problem = next_problem(X, preferences, parameters, fit.result, last)
         result = problem.minimize(parameters, fit.result.weights, callback)
         short = shortfall(result, parameters)
         fit = replace(first, result=result, n_pairs=problem.n_pairs, shortfall=short)
@@ -156,11 +156,11 @@ def next_problem(
     preferences: AnyPreferences,
     parameters: Parameters,
     result: SolverResult,
-    last_hessian: LastHessian,
+    last: LastSolution,
 ) -> Problem:
     """Return the problem of the round after one that had this result."""
     assert isinstance(preferences, Preferences)  # which round 0 has seen to
     scores = X.scores(result.weights, resolve_threads(parameters.n_threads))
     problem = make_problem(X, parameters.gain.by_rank(preferences, scores), parameters)
-    objective = replace(problem.objective, last_hessian=last_hessian)
+    objective = replace(problem.objective, last=last)
     return replace(problem, objective=objective, choice=problem.choice.when_warm(result))
