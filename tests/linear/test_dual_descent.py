@@ -159,6 +159,26 @@ def test_slopes_of_the_last_solution_are_close(loss, C):
     assert passes[0] < 0.8 * passes[1]
 
 
+@pytest.mark.parametrize("loss", OBJECTIVES)
+@pytest.mark.parametrize("times", [0.3, 1.1, 30.0])
+def test_slopes_of_the_last_solution_are_taken_times_what_is_best_within_bounds(loss, times):
+    X, y, qid = text(13, n=300, d=100, queries=60, noise=1.0)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), C=0.1, loss=loss)
+    objective = replace(problem.objective, last=LastSolution())
+    dual_descent(objective, np.zeros(objective.size), progress_of(parameters, None))
+    other = descent.Descent(objective.with_c(times * objective.c))
+    assert other.resumes()
+    slopes, weights = other._point
+    assert (slopes >= 0).all()
+    assert (slopes <= other.upper).all()
+    assert slopes.any()
+    here = other._dual(other._point)
+    for longer in (0.99, 1.01):
+        is_within = loss == "squared_hinge" or longer < 1
+        there = other._dual(descent._Point(longer * slopes, longer * weights))
+        assert there < here or not is_within
+
+
 def test_slopes_of_other_pairs_are_not_taken():
     last, pairs = LastSolution(), object()
     assert last.slopes(pairs, np.ones(2)) is None
