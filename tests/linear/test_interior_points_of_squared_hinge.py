@@ -219,11 +219,9 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
     assert {line.solver for line in again.history_} == {"row_space"}
 
 
-@pytest.mark.parametrize(("n_steps", "taken"), [(1.0, 0.0), (9.0, 9.0)])
-def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, monkeypatch):
-    X, y, qid = nearly_separable(200, 300, length=20)
-    parameters = Parameters(C=10.0, n_threads=1)
-    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
+@pytest.fixture
+def starts(monkeypatch):
+    """Return how many steps may go first, and whether from other weights than zero, of each."""
     starts = []
 
     def noted(steps, n_steps, objective, w0, progress, n_planes):
@@ -231,6 +229,14 @@ def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, monkeyp
         return interior_last(steps, n_steps, objective, w0, progress, n_planes)
 
     monkeypatch.setattr(composed_solvers, "interior_last", noted)
+    return starts
+
+
+@pytest.mark.parametrize(("n_steps", "taken"), [(1.0, 0.0), (9.0, 9.0)])
+def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, starts):
+    X, y, qid = nearly_separable(200, 300, length=20)
+    parameters = Parameters(C=10.0, n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
     choice = replace(problem.choice, n_steps=n_steps)
     assert choice.interior_first
     result = replace(problem, choice=choice).minimize(parameters, np.full(300, 1e-3))
@@ -238,15 +244,8 @@ def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, monkeyp
     assert starts == [(taken, True)]
 
 
-def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_same(monkeypatch):
+def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_same(starts):
     X, y, qid = nearly_separable(200, 300, length=20)
-    starts = []
-
-    def noted(steps, n_steps, objective, w0, progress, n_planes):
-        starts.append((n_steps, w0.any()))
-        return interior_last(steps, n_steps, objective, w0, progress, n_planes)
-
-    monkeypatch.setattr(composed_solvers, "interior_last", noted)
     model = RankSVM(10.0, tol=1e-6).fit(X, y, qid)
     assert model.history_[0].solver == "trust_region"
     assert starts == [(0.0, False)]
