@@ -15,6 +15,7 @@ from ranksvm.linear.choice_by_cost import choose_solver
 from ranksvm.linear.composed_solvers import interior_last
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_point import interior_point
+from ranksvm.linear.interior_problem import InteriorProblem
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import RowSpace
 from ranksvm.linear.training import Problem, make_problem
@@ -32,6 +33,13 @@ def nearly_separable(n, d, seed=0, length=10):
     X = rng.normal(size=(n, d)) * np.exp(rng.normal(size=d))
     y = (X[:, : d // 4].sum(axis=1) + rng.normal(size=n)).round()
     return X, y, np.arange(n) // length
+
+
+def of_many_scales(n, d, scale=3.0):
+    """Rows of features of scales as far apart as a thousandth and a thousand, and any labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * np.exp(scale * rng.normal(size=d))
+    return X, rng.normal(size=n), np.arange(n) // 20
 
 
 def problem_of(X, preferences, C, tol=1e-9, n_threads=1) -> tuple[Problem, Parameters]:
@@ -98,6 +106,30 @@ def test_steps_are_a_fraction_of_those_of_newton():
     problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 100.0, 1e-6)
     here, there = assert_same_optimum(problem, parameters, 1e-6)
     assert 2 * len(here.history) < len(there.history)
+
+
+@pytest.mark.parametrize(("C", "most"), [(1.0, 12), (1000.0, 18)])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_steps_are_few_where_one_multiple_of_all_slopes_serves_few_pairs(storage, C, most):
+    X, y, qid = of_many_scales(60, 90)
+    problem, parameters = problem_of(storage(X), Preferences.from_labels(y, qid), C, 1e-6)
+    here, _ = assert_same_optimum(problem, parameters, 1e-6)
+    assert len(here.history) <= most
+
+
+@pytest.mark.parametrize(
+    ("d", "scale", "length", "C", "owns"),
+    [
+        (90, 3.0, 20, 1.0, True),
+        (90, 3.0, 3, 1.0, False),  # hardly more pairs than rows
+        (2000, 0.0, 20, 1.0, False),  # features of one scale
+        (90, 3.0, 20, 1e-12, False),  # scores are next to nothing
+    ],
+)
+def test_weights_are_their_own_where_pairs_are_many_and_unlike(d, scale, length, C, owns):
+    X, y, _ = of_many_scales(60, d, scale)
+    problem, _ = problem_of(X, Preferences.from_labels(y, np.arange(60) // length), C)
+    assert (InteriorProblem.of(problem.objective).start().own is not None) == owns
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -28,7 +28,8 @@ in few rows: weights are ``X'a``, and ``D'b - a`` is added to ``D'W r``.
 
 The squared hinge bounds slopes below alone, and its dual curves (:eq:`squared-hinge-dual`): ``b_p^2
 / (4 c v_p)`` is taken off each slope there, so that ``b / (2 c v)`` is in the place of h, and ``1 /
-(2 c v)`` in that of ``h / (u - b)``.
+(2 c v)`` in that of ``h / (u - b)``. In few rows its weights are those of the slopes, where there
+is a multiple of all of these that serves most pairs; and else of their own, as for the hinge.
 
 Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
 scores and the certificate are those of X itself at every step; the inverse of K, made once, need

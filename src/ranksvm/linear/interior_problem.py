@@ -6,7 +6,7 @@ See `ranksvm.linear.interior_point`, whose steps these are for.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ MUCH = 4000  # of the equations, in operations for each pair
 # Of its bound, a slope at the start, and times what pairs lack, the multipliers, where weights are
 # on their way. Most slopes end at zero; from less, those that do not take as many steps again.
 AMID, APART = 0.2, 10.0
+# Of the margin, by how much what pairs lack differs; and how many of these a row has, at least.
+UNEVEN, PAIRS_OF_A_ROW = 0.6, 1.8
 
 
 @record
@@ -89,6 +91,13 @@ class Step:
         return self.towards, self.move, self.product
 
 
+class _Start(NamedTuple):
+    lacking: Vector
+    own: Vector | None
+    behind: Vector | float
+    current: LinearEvaluation
+
+
 @record
 class InteriorProblem:
     """The dual of an objective.
@@ -134,7 +143,10 @@ class InteriorProblem:
 
     @property
     def owns_weights(self) -> bool:
-        """Whether weights are variables of their own, or what rows are multiplied with for them."""
+        """Whether weights, or the multiples of rows that make them, are always their own variables.
+
+        For the squared hinge in few rows it depends on the start.
+        """
         return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
 
     @cached_property
@@ -181,28 +193,56 @@ class InteriorProblem:
         return n * min(n, d) ** 2 > MUCH * len(self.pairs.better)
 
     def start(self) -> Point:
-        """Return slopes amid their bounds, weights of their own of zero, and multipliers.
+        """Return slopes amid their bounds, and multipliers that differ as the slopes have to.
 
         The slopes are a part of what pairs weigh. Where weights are those of the slopes, they are a
-        multiple of that: for the squared hinge the best one, which suits all pairs nearly, and for
-        the hinge halfway from there to a half, as logarithms go, but a half at most: the best
-        leaves some slopes far too small, to grow by many steps.
+        multiple of that: for the squared hinge the best one, and for the hinge halfway from there
+        to a half, as logarithms go, but a half at most: the best leaves some slopes far too small,
+        to grow by many steps.
 
-        Multipliers differ as the slopes have to.
+        So it does for the squared hinge where it suits pairs unevenly, as where rows are many and
+        their features of many scales: then weights are variables of their own, of zero, and slopes
+        a fifth of what pairs weigh, as they are wherever weights are their own.
         """
-        slopes, own = self._start()
+        if self.owns_weights:
+            return self._amid()
+        slopes = self._best_multiple() * self.weight
+        start = self._evaluate_start(slopes, None)
+        return self._amid() if self._is_uneven(start.lacking) else self._inside(slopes, start)
+
+    def _amid(self) -> Point:
+        """Return a start with weights of their own."""
+        n, d = self.objective.X.shape
+        slopes, own = AMID * self.weight, np.zeros(d if self.by_features else n)
+        return self._inside(slopes, self._evaluate_start(slopes, own))
+
+    def _is_uneven(self, lacking: Vector) -> bool:
+        """Say whether the best multiple of what pairs of the squared hinge weigh serves few."""
+        if not (self.is_squared and self.objective.penalty.is_smooth):
+            return False
+        are_many = len(lacking) >= PAIRS_OF_A_ROW * self.pairs.n_samples
+        spread = np.abs(lacking - lacking.mean()).mean()
+        return are_many and bool(spread > UNEVEN * np.mean(self.margin))
+
+    def _evaluate_start(self, slopes: Vector, own: Vector | None) -> _Start:
+        """Evaluate slopes, with weights of their own or theirs."""
         quadratic = 0.25 * float((slopes**2 / self.weight).sum()) if self.is_squared else 0.0
         offset = float((self.margin * slopes).sum()) - quadratic
         balance, degree = self.pairs.balance(slopes), self.pairs.degree(slopes)
         current, behind = self._evaluate(balance, degree, offset, quadratic, own)
         lacking = self.margin - self.pairs.differences(current.scores)
+        return _Start(lacking, own, behind, current)
+
+    def _inside(self, slopes: Vector, start: _Start) -> Point:
+        """Return a start with multipliers."""
+        lacking, own, behind, current = start
         typical = 2 * float(np.abs(lacking).mean())
         if self.is_squared:
             kept = 0.5 / self.weight * slopes - lacking  # by what the margin is kept
             low, high = 0.5 * (np.hypot(kept, typical) + kept), None
             products = float(slopes @ low)
         else:
-            typical *= APART if self.owns_weights else 1.0
+            typical *= APART if own is not None else 1.0
             # Of both roots, the smaller has the product of the two to thank for its digits.
             large = 0.5 * (np.hypot(lacking, typical) + np.abs(lacking))
             small = 0.25 * typical**2 / large
@@ -214,18 +254,14 @@ class InteriorProblem:
         pairs = _core.ListedPairs(better, worse, n, margin, self.weight, slopes, low, high)
         return Point(pairs, products, own, behind, current)
 
-    def _start(self) -> tuple[Vector, Vector | None]:
-        if self.owns_weights:
-            n, d = self.objective.X.shape
-            return AMID * self.weight, np.zeros(d if self.by_features else n)
+    def _best_multiple(self) -> float:
+        """Return the multiple of what pairs weigh, for the squared hinge the best, to begin at."""
         u = self._pull(self.pairs.balance(self.weight))
         square = float(u @ self.objective.penalty.maximizer(u))
         total = float((self.margin * self.weight).sum())
         if self.is_squared:
-            share = total / (square + 0.5 * float(self.weight.sum()))
-        else:
-            share = min(np.sqrt(total / square if square > 0 else 1.0), 0.5)
-        return share * self.weight, None
+            return total / (square + 0.5 * float(self.weight.sum()))
+        return min(float(np.sqrt(total / square if square > 0 else 1.0)), 0.5)
 
     def moved(self, point: Point, step: Step, part: float) -> Point:
         """Return the point a part of a step on, whose pairs are the same, moved."""
