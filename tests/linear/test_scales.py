@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import PolynomialFeatures
 
 from ranksvm import ConvergenceWarning, RankSVM, RankSVMCV, dump_svmlight, ranksvm_grid
@@ -147,3 +147,16 @@ def test_planes_go_on_where_equations_of_raw_squares_lead_nowhere(C, solver):
     assert model.status_ == "converged"
     # All pairs can be ranked, so that C hardly matters.
     assert model.objective_ == pytest.approx(1.702e-4, rel=2e-3)
+
+
+@pytest.mark.parametrize(("scale", "C"), [(1e4, 1e3), (1e6, 1.0)])
+def test_planes_go_on_from_zero_where_steps_have_led_into_a_valley(scale, C):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RankSVM(C=C, n_threads=1).fit(scale * X, y)
+    solvers = [line.solver for line in model.history_]
+    assert (solvers[0], solvers[-1], model.status_) == ("newton", "bundle", "converged")
+    # The margin is hard, so that neither C nor the scale, but for its square, matters.
+    assert model.objective_ * scale**2 == pytest.approx(7.3e7, rel=2e-3)
+    by_planes = [line.value for line in model.history_ if line.solver == "bundle"]
+    assert by_planes == sorted(by_planes, reverse=True)
+    assert by_planes[0] <= model.history_[-len(by_planes) - 1].value

@@ -344,7 +344,8 @@ def planes_last(
     Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
     above all where few pairs decide. A few planes at the kinks themselves then do the rest, from
     the best multiple of the weights. Without kinks, they do where steps have led nowhere, as where
-    scales of features differ by so much that no equations can be solved.
+    scales of features differ by so much that no equations can be solved: from where these began,
+    since of a point far out in a valley each plane tells of next to nothing.
 
     Parameters
     ----------
@@ -369,9 +370,10 @@ def planes_last(
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
-    if is_smooth and result.dual_gap < FAR:
-        return result
-    start = result.weights if is_smooth else _stretched(objective, result.weights, progress)
+    if is_smooth:
+        afar = result.dual_gap >= FAR
+        return bundle(objective, w0, progress, planes=planes, keeps=True) if afar else result
+    start = _stretched(objective, result.weights, progress)
     return bundle(objective, start, progress, planes=planes)
 
 

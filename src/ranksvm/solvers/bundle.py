@@ -21,6 +21,7 @@ def bundle(
     *,
     line_search: bool = True,
     planes: CuttingPlanes | None = None,
+    keeps: bool = False,
 ) -> SolverResult:
     """Minimise ``0.5 |w|^2 + R(w)`` by cutting planes.
 
@@ -46,13 +47,15 @@ def bundle(
     line_search : bool, default=True
     planes : CuttingPlanes, optional
         Planes known to lie below the risk; new ones are added to them.
+    keeps : bool, default=False
+        Whether the best point so far, of another solver, is kept if none is better.
 
     Returns
     -------
     SolverResult
     """
     progress = progress or Progress()
-    progress.begin("bundle" if line_search else "cutting_planes", objective)
+    progress.begin("bundle" if line_search else "cutting_planes", objective, keeps=keeps)
     if planes is None:
         planes = CuttingPlanes(objective.size, objective.n_threads)
     best = objective.evaluate(w0)
