@@ -216,6 +216,15 @@ def test_what_is_beyond_floating_point_has_no_false_certificate(loss, scale):
     assert 0 <= result.dual_gap <= 1 or not np.isfinite(result.dual_gap)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_slopes_beyond_floating_point_are_not_left_to_the_next_solution():
+    X, y, qid = text(11)
+    problem, parameters = problem_of(1e160 * X, Preferences.from_labels(y, qid))
+    objective = replace(problem.objective, last=LastSolution())
+    dual_descent(objective, np.zeros(objective.size), progress_of(parameters, None))
+    assert not descent.Descent(objective).resumes()
+
+
 def test_it_takes_far_fewer_passes_with_combined_points(monkeypatch):
     X, y, qid = text(12, n=600, d=420, queries=200)
     preferences = Preferences.from_labels(y, qid)

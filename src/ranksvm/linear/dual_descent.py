@@ -91,7 +91,8 @@ def dual_descent(objective: Objective, w0: Vector, progress: Progress) -> Solver
         progress.n_evaluations += 1
         current = problem.evaluate()
         status = Status.STALLED if current is None else record(current, 1.0)
-    problem.keep()
+    if current is not None:
+        problem.keep()
     return progress.result(status)
 
 
