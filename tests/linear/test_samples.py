@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cases import make_problem, optimum
 from ranksvm import RankSVM, ranksvm_grid
-from ranksvm.linear import choice_by_cost, design_matrix, samples
+from ranksvm.linear import choice_by_cost, design_matrix, samples, training
 from ranksvm.linear.costs import Costs
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.objective import LinearObjective
@@ -291,18 +291,40 @@ def test_how_much_a_step_counts_that_gains_little(left, has_kinks, step, expecte
     assert steps_by_samples._idle(before, trial) == expected
 
 
-@pytest.mark.parametrize(("d", "digits", "last"), [(20, 0, "trust_region"), (60, 4, "samples")])
-def test_products_go_first_where_steps_by_a_sample_are_dear(d, digits, last, small, monkeypatch):
+@pytest.mark.parametrize(("d", "digits", "others"), [(20, 0, []), (60, 4, ["samples", "newton"])])
+def test_products_go_first_where_steps_by_a_sample_are_dear(d, digits, others, small, monkeypatch):
     monkeypatch.setattr(choice_by_cost, "LITTLE_STEP", 0.0)
     X, y = noisy(2000, d)
     X *= np.logspace(-digits, digits, d)
     model = RankSVM(tol=1e-6).fit(X, y)
-    solvers = [line.solver for line in model.history_]
     assert model.status_ == "converged"
-    assert (solvers[0], solvers[-1]) == ("trust_region", last)
+    assert list(dict.fromkeys(line.solver for line in model.history_)) == ["trust_region", *others]
     model.set_params(warm_start=True, C=2.0).fit(X, y)
     assert "trust_region" not in solvers_of(model)  # a step or two by the sample do
     assert "samples" in solvers_of(RankSVM(loss="hinge").fit(X, y))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_step_takes_no_more_products_than_others_are_worth(loss, small):
+    X, y = noisy(1000, 20)
+    matrix = DesignMatrix.from_array(X * np.logspace(-3, 3, 20))
+    preferences = Preferences.from_labels(y, None)
+    parameters = Parameters(loss=loss, n_threads=1)
+    problem = training.make_problem(matrix, preferences, parameters)
+    worth = problem.choice.step_in_products
+    costs = Costs.of(matrix, preferences)
+    assert (
+        worth == costs.newton(1, loss == "hinge") / costs.product < steps_by_samples.MOST_PRODUCTS
+    )
+    objective, dearest, values = problem.objective.smoothed(), [], []
+    for most in (worth, 2 * steps_by_samples.MOST_PRODUCTS):
+        start = np.zeros(objective.size)
+        result = samples_first(newton, objective, start, Progress(tol=1e-6), most)
+        by_sample = [line.n_products for line in result.history if line.solver == "samples"]
+        dearest.append(np.diff(by_sample).max())
+        values.append(result.value)
+    assert dearest[0] <= 1 + worth < dearest[1] <= 1 + steps_by_samples.MOST_PRODUCTS
+    assert values[0] == pytest.approx(values[1], rel=2e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

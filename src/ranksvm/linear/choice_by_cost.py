@@ -71,10 +71,11 @@ def choose_solver(
     products, which do not add up, with 1.65 times; the numbers of them here are of those. Newton
     steps or interior points are taken
 
-    - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`); but
-      where a step by that costs as much as some products, products of the squared loss begin as
-      long as they promise to be quicker than all steps by the sample; and where few pairs decide,
-      of which a sample has hardly any, planes of the hinge, however weak regularisation is,
+    - at once where a sample serves, whose Hessian costs next to nothing (`samples_first`), and
+      after it where a step by that has to be corrected by as many products as one of these costs;
+      but where a step by the sample costs as much as some products, products of the squared loss
+      begin as long as they promise to be quicker than all of these; and where few pairs decide, of
+      which a sample has hardly any, planes of the hinge, however weak regularisation is,
     - at once for a smooth loss where six of them cost no more than 35 products with the Hessian,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
@@ -120,8 +121,13 @@ def choose_solver(
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
     if n_sampled > 0 and explicit.name == "newton" and not choice.ends_at_once:
-        before = 0.0 if kinks else _before_sample(costs, n_sampled)
-        return replace(choice, n_planes=0.0, samples=True, before_sample=before)
+        return replace(
+            choice,
+            n_planes=0.0,
+            samples=True,
+            before_sample=0.0 if kinks else _before_sample(costs, n_sampled),
+            step_in_products=costs.newton(1, kinks) / costs.product,
+        )
     if choice.name == "trust_region" and kinks and descent == np.inf:
         choice = replace(choice, blocks_last=_have_blocks(X, preferences, costs, parameters))
     before_descent = descent / costs.product if n_passes > 0 else 0.0

@@ -97,6 +97,9 @@ class SolverChoice:
     before_sample : float
         How many products steps by the sample are worth: these go before it from zero, as long as
         they promise to be quicker.
+    step_in_products : float
+        How many products a step by the Hessian of all rows is worth: a step by the sample has no
+        more to correct it.
     is_proximal : bool
         Whether the penalty has kinks or bounds.
     """
@@ -120,6 +123,7 @@ class SolverChoice:
     interior_first: bool = False
     samples: bool = False
     before_sample: float = 0.0
+    step_in_products: float = np.inf
     is_proximal: bool = False
 
     def rows(
@@ -235,7 +239,8 @@ class SolverChoice:
         return self._by_sample(objective, w0, progress)
 
     def _by_sample(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
-        return samples_first(self._without_sample, objective, w0, progress)
+        most = self.step_in_products
+        return samples_first(self._without_sample, objective, w0, progress, most)
 
     def _without_sample(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
         """Minimise it without a sample."""

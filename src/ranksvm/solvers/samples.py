@@ -52,6 +52,7 @@ def samples_first(
     objective: Objective,
     w0: Vector,
     progress: Progress | None = None,
+    most_products: float = MOST_PRODUCTS,
 ) -> SolverResult:
     """Minimise by Newton steps of a sample as long as they serve, and then by another solver.
 
@@ -75,6 +76,8 @@ def samples_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
+    most_products : float, default=20
+        Of a step, as many as one of the fallback costs; no more than 20.
 
     Returns
     -------
@@ -87,22 +90,24 @@ def samples_first(
     if by_planes is not None:
         return by_planes
     progress.begin("samples", objective)
+    steps = partial(_steps, objective.penalty, int(min(most_products, MOST_PRODUCTS)))
     continuation, status = Continuation(), None
     if w0.any():
         resumed, bound = objective.resumed(), progress.lower_bound
         start = continuation.start(resumed.evaluate(objective.penalty.nearest(w0)), bound)
-        status = _steps(start, objective.penalty, continuation, progress)
+        status = steps(start, continuation, progress)
     if status is None:
         optimum = _optimum_of_sample(objective, w0, progress)
-        status = _steps(optimum, objective.penalty, continuation, progress)
+        status = steps(optimum, continuation, progress)
     if status not in (None, Status.STALLED):
         return progress.result(status)
     return fallback(objective, w0 if progress.best is None else progress.best.weights, progress)
 
 
 def _steps(
-    current: Evaluation | None,
     penalty: Separable,
+    most_products: int,
+    current: Evaluation | None,
     continuation: Continuation,
     progress: Progress,
 ) -> Status | None:
@@ -114,6 +119,7 @@ def _steps(
     trial: Trial[Evaluation] | None = None
     secants = Secants()
     by_sample = partial(_step, secants)
+    corrected = partial(_corrected_step, most_products)
     step: Step = by_sample if penalty.is_smooth else partial(_proximal_step, penalty)
     n_idle = 0
     while status is None and current is not None and n_idle <= MOST_IDLE[current.has_kinks]:
@@ -134,8 +140,8 @@ def _steps(
         idle = _idle(before, trial)
         n_idle = n_idle + idle if idle > 0 else 0
         if n_idle > 0 and step is by_sample:
-            step = _corrected_step
-        elif n_idle > 0 and step is not _corrected_step:
+            step = corrected
+        elif n_idle > 0 and step is not corrected:
             break
     return status
 
@@ -206,7 +212,9 @@ def _step(secants: Secants, current: Evaluation, progress: Progress) -> Trial[Ev
     return _searched(current.along(direction), progress) if leads_down else None
 
 
-def _corrected_step(current: Evaluation, progress: Progress) -> Trial[Evaluation] | None:
+def _corrected_step(
+    most_products: int, current: Evaluation, progress: Progress
+) -> Trial[Evaluation] | None:
     """Likewise by products with the Hessian of all, preconditioned by that of a sample for here.
 
     None as well where many products leave much of the slope.
@@ -216,9 +224,9 @@ def _corrected_step(current: Evaluation, progress: Progress) -> Trial[Evaluation
     matrix = None if sampled is None else _factorised(sampled)
     if matrix is None:
         return None
-    model, n_products = conjugate_gradients(current, matrix.solve, LEFT, MOST_PRODUCTS)
+    model, n_products = conjugate_gradients(current, matrix.solve, LEFT, most_products)
     progress.n_products += n_products
-    if n_products == MOST_PRODUCTS:
+    if n_products >= most_products:
         return None
     return _searched(current.along(model.step, model.image), progress)
 
