@@ -14,7 +14,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, automatic, newton, planes_first, trust_region
+from ranksvm.solvers import Progress, newton, planes_first, planes_in_turn, trust_region
 
 ROWS = 12_000
 
@@ -102,7 +102,7 @@ def turns_of(history):
 
 def planes_end_as_soon_as_one_does_not_halve(history):
     values = np.array([line.value for line in history if line.solver == "bundle"])
-    falls = values[1:] <= automatic.HALF * values[:-1]
+    falls = values[1:] <= planes_in_turn.HALF * values[:-1]
     return falls[:-1].all() and not falls[-1]
 
 
@@ -146,11 +146,11 @@ def test_planes_that_halve_the_value_go_on_however_weak_regularization_is(is_hal
         Parameters(loss="hinge", C=1e6),
     ).objective
     if not is_halved:
-        monkeypatch.setattr(automatic, "HALF", 0.0)
+        monkeypatch.setattr(planes_in_turn, "HALF", 0.0)
     progress = Progress()
     result = planes_first(newton, 80.0, objective, np.zeros(3), progress, unless_weak=True)
     assert str(result.status) == "converged"
-    assert 2 * (1 - result.history[0].dual_gap) < automatic.WEAK
+    assert 2 * (1 - result.history[0].dual_gap) < planes_in_turn.WEAK
     assert turns_of(result.history) == ["bundle", *["newton"] * (not is_halved)]
 
 
@@ -216,7 +216,7 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
         return newton(smoothed, w0, progress)
 
     for far in (0.0, 1.0):
-        monkeypatch.setattr(automatic, "FAR_OF_PLANES", far)
+        monkeypatch.setattr(planes_in_turn, "FAR_OF_PLANES", far)
         result = planes_first(fallback, 0.0, objective, np.zeros(9), Progress(tol=1e-9))
         assert str(result.status) == "converged"
     assert not starts[0].any()
@@ -245,7 +245,7 @@ def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, m
     progress = Progress()
     settings = {"products": products, "more_if_weak": more_if_weak}
     result = planes_first(trust_region, 60.0, objective, np.zeros(30), progress, **settings)
-    expected = automatic.WITH_KINKS * automatic.products_if_strong(progress, np.zeros(30))
+    expected = planes_in_turn.WITH_KINKS * planes_in_turn.products_if_strong(progress, np.zeros(30))
     assert 2 * 100.0 < expected < 1000.0
     assert str(result.status) == "converged"
     assert turns_of(result.history)[-1] == last
@@ -359,26 +359,27 @@ def test_products_have_more_time_where_nearly_all_pairs_can_be_ranked(
     ).objective
     works = []
 
-    class Noted(automatic.Patience):
+    class Noted(planes_in_turn.Patience):
         def __call__(self, progress):
             works.append(self.work)
             return super().__call__(progress)
 
-    monkeypatch.setattr(automatic, "Patience", Noted)
-    monkeypatch.setattr(automatic, "WEAK", 0.0)
-    monkeypatch.setattr(automatic, "RATHER_WEAK", 1.0)  # however strong it is
+    monkeypatch.setattr(planes_in_turn, "Patience", Noted)
+    monkeypatch.setattr(planes_in_turn, "WEAK", 0.0)
+    monkeypatch.setattr(planes_in_turn, "RATHER_WEAK", 1.0)  # however strong it is
     progress = Progress(tol=1e-6)
     start = np.zeros(objective.size)
     options = {"unless_weak": True, "products": 10.0}
     planes_first(trust_region, 40.0, objective, start, progress, last=newton, **options)
-    in_turn = automatic.IN_TURN_IF_WEAK if is_patient else automatic.IN_TURN
+    in_turn = planes_in_turn.IN_TURN_IF_WEAK if is_patient else planes_in_turn.IN_TURN
     assert 10.0 * in_turn in works
 
     works.clear()
     progress = Progress(tol=1e-6)
     planes_first(trust_region, 40.0, objective, start, progress, **options)
-    assert (10.0 * automatic.IN_TURN in works) is not is_patient  # nothing else is left where weak
-    assert 10.0 * automatic.IN_TURN_IF_WEAK not in works
+    # Nothing else is left where it is weak.
+    assert (10.0 * planes_in_turn.IN_TURN in works) is not is_patient
+    assert 10.0 * planes_in_turn.IN_TURN_IF_WEAK not in works
     assert progress.history[-1].solver in ("trust_region", "bundle")
 
 

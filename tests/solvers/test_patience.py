@@ -15,8 +15,7 @@ from ranksvm.linear.solver_choice import SMOOTH_SOLVERS, SolverChoice
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Iteration, Progress, automatic, newton, products_first
-from ranksvm.solvers.automatic import FALLEN, WEAK_FOR_MANY
+from ranksvm.solvers import Iteration, Progress, newton, products_first, products_in_turn
 from ranksvm.solvers.patience import (
     AT_MOST,
     FALLING,
@@ -200,7 +199,7 @@ def test_the_next_solver_begins_at_the_best_point_where_the_value_has_fallen_by_
     (start,) = starts
     left_off = [line for line in result.history if line.solver == "trust_region"][-1]
     assert left_off.dual_gap > 0.9
-    assert left_off.value < FALLEN * result.history[0].value
+    assert left_off.value < products_in_turn.FALLEN * result.history[0].value
     value = problem.objective.evaluate(start).value
     expected = left_off.value if exact else result.history[0].value
     np.testing.assert_allclose(value, expected, rtol=1e-12)
@@ -228,7 +227,7 @@ def test_the_next_solver_begins_at_the_best_point_but_where_products_merely_look
     choice = SolverChoice("newton", loss == "hinge", n_products=12.0, **first)
     monkeypatch.setattr(solver_choice, "NOT_STRONG", 0.0 if from_zero else 2.0)
     monkeypatch.setattr(solver_choice, "WEAK", 0.0)
-    monkeypatch.setattr(automatic, "FAR", 2.0)  # so that any point is a start
+    monkeypatch.setattr(products_in_turn, "FAR", 2.0)  # so that any point is a start
     result = replace(problem, choice=choice).minimize(parameters)
     assert str(result.status) == "converged"
     assert starts == [("trust_region", not from_zero)]
@@ -248,7 +247,7 @@ def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
     result = products_first(*given, planes=n_planes, solves_models=True)
     assert str(result.status) == "converged"
     turns = [name for name, _ in groupby(line.solver for line in result.history)]
-    is_weak = 2 * (1 - result.history[0].dual_gap) < WEAK_FOR_MANY
+    is_weak = 2 * (1 - result.history[0].dual_gap) < products_in_turn.WEAK_FOR_MANY
     assert is_weak is (C > 3.0)
     began = next(k for k, width in enumerate(progress.widths) if width > 1)
     if is_weak or n_planes == 0:

@@ -19,16 +19,17 @@ from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import (
     Iteration,
     Progress,
-    automatic,
     bundle,
     newton,
     planes_first,
     planes_last,
     products_first,
+    products_in_turn,
     trust_region,
 )
-from ranksvm.solvers.automatic import AGAIN, DEAR, DOUBTFUL, FREE_BESIDE, OF_ALL
 from ranksvm.solvers.patience import Patience
+from ranksvm.solvers.products_in_turn import DEAR, DOUBTFUL, FREE_BESIDE, OF_ALL
+from ranksvm.solvers.turns import AGAIN
 
 
 def make_counts_beside_dense(n: int = 600, d: int = 900) -> tuple[sparse.csr_matrix, np.ndarray]:
@@ -198,7 +199,7 @@ def test_planes_are_tried_where_nothing_else_is_left() -> None:
 @pytest.mark.parametrize("share", [0.25, 0.5])
 @pytest.mark.parametrize("left", [0.0, 1.0])
 def test_slow_planes_end_sooner(share: float, left: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "SLOW", ((share, left),))
+    monkeypatch.setattr(products_in_turn, "SLOW", ((share, left),))
     problem, parameters = make_hinge_problem(C=1e4)
     objective, progress = problem.objective, Progress(tol=parameters.tol)
     first = partial(products_first, newton, 1e9, planes=100.0, unsure=20.0)

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
-from ..solvers.automatic import DOUBTFUL
+from ..solvers.products_in_turn import DOUBTFUL
 from ..threads import resolve_threads
 from .costs import Costs
 from .design_matrix import DesignMatrix

@@ -12,11 +12,20 @@ from ..pairs.core_pairs import CorePairs
 from ..pairs.explicit import MOST_PAIRS, ListedSquaredHinge, may_be_listed
 from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
-from ..solvers import Objective, Progress, SolverResult, Status, bundle, newton, trust_region
-from ..solvers.automatic import SmoothSolver, products_first
+from ..solvers import (
+    Objective,
+    Progress,
+    SolverResult,
+    Status,
+    bundle,
+    newton,
+    products_first,
+    trust_region,
+)
 from ..solvers.patience import Patience
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
+from ..solvers.turns import SmoothSolver
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .dot_products import DENSE

@@ -23,7 +23,8 @@ from ..solvers import (
     samples_first,
     trust_region,
 )
-from ..solvers.automatic import (
+from ..solvers.patience import LINEAR, Patience
+from ..solvers.turns import (
     FAR_OF_PLANES,
     NEXT_TO_NOTHING,
     WEAK,
@@ -31,7 +32,6 @@ from ..solvers.automatic import (
     better_start,
     strength,
 )
-from ..solvers.patience import LINEAR, Patience
 from .matrix import Matrix
 from .row_space import RowSpace, lists_pairs
 

@@ -1,9 +1,10 @@
 """Solvers: each minimises an objective, and knows neither ranking nor data."""
 
-from .automatic import planes_first, planes_last, products_first
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
+from .planes_in_turn import planes_first, planes_last
+from .products_in_turn import products_first
 from .progress import Progress
 from .protocols import Objective
 from .result import Callback, Iteration, SolverResult, Status

@@ -22,7 +22,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .automatic import SmoothSolver
 from .bundle import bundle
 from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
@@ -33,6 +32,7 @@ from .protocols import Evaluation, Line, Objective, Separable, Trial
 from .result import SolverResult, Status
 from .secants import Secants
 from .smoothing import Continuation
+from .turns import SmoothSolver
 
 Vector = NDArray[np.float64]
 

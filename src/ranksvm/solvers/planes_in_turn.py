@@ -1,0 +1,205 @@
+"""Cutting planes first, as long as they promise to be quicker; and last, where others stand."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bundle import bundle
+from .cutting_planes import CuttingPlanes
+from .line_search import search_kink
+from .patience import FREE, Patience
+from .products_in_turn import DOUBTFUL, PlanesBeside
+from .progress import Progress
+from .protocols import Evaluation, Objective
+from .result import SolverResult, Status
+from .turns import (
+    AGAIN,
+    FAR,
+    FAR_OF_PLANES,
+    WEAK,
+    WEAK_FOR_MANY,
+    SmoothSolver,
+    better_start,
+    products_if_strong,
+    strength,
+)
+
+Vector = NDArray[np.float64]
+
+MANY_PLANES = 80  # for which regularisation may be weaker
+RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # regularisation, by its strength; of the value at zero
+WITH_KINKS = 2.0  # times as many products, at least, of a loss that is smoothed
+HALF = 0.5  # of the value: planes that bring it there go on however weak regularisation is
+IN_TURN, IN_TURN_IF_WEAK = 2.0, 8.0  # times the products that are said to do, if planes do not
+FREE_AGAIN = 0.05  # of planes that go on, before they have to show that they get on
+
+
+def planes_first(
+    fallback: SmoothSolver,
+    work: float,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress | None = None,
+    *,
+    planes: CuttingPlanes | None = None,
+    unless_weak: bool = False,
+    products: float | None = None,
+    more_if_weak: bool = False,
+    if_fewer: float = np.inf,
+    ends_at_once: bool = False,
+    last: SmoothSolver | None = None,
+) -> SolverResult:
+    """Minimise by cutting planes as long as they promise to be quicker than another solver.
+
+    Otherwise the other solver takes over (`Patience`), with the lower bound of the planes, which
+    stay, and at the best point if that is known to be good for something. Where it comes to a
+    stand, planes go on (`planes_last`).
+
+    Where nothing tells how long the other one takes, either may mislead. So it has to promise to
+    end with about as many `products` as it was said to take, or several times as many where planes
+    lead nowhere and there is a `last` solver; without, it goes on to its end there, but for planes
+    that are tried beside (`PlanesBeside`). If it does not promise that, planes go on that may
+    take three times as long as before, and the other one only after these. Planes lead nowhere
+    where regularisation is weak; or rather weak, and they have found that nearly all pairs can be
+    ranked, since where the loss may fall to nearly nothing, each plane tells of one corner of a
+    wide flat valley. But a few features of a larger scale make regularisation look weaker than it
+    is to the others; so where planes may be many, so that a share of them tells for little, they
+    begin unless it is weaker still.
+
+    Parameters
+    ----------
+    fallback : callable
+        Such as `newton` or `trust_region`.
+    work : float
+        How many planes cost about as much as the fallback.
+    objective : Objective
+        With an unsmoothed, non-negative risk, which may be smooth.
+    w0 : ndarray of shape (objective.size,)
+    progress : Progress, optional
+    planes : CuttingPlanes, optional
+        As for `bundle`.
+    unless_weak : bool, default=False
+        Whether to give planes up, if regularisation is weak, at the first one that does not halve
+        the value. Weak is below 1.1e-4, or where planes may be 80 or more, 2e-5.
+    products : float, optional
+        How many the fallback is said to take, if that is a guess.
+    more_if_weak : bool, default=False
+        Whether it takes twice what weak regularisation tells (`products_if_strong`), if that is
+        more; planes may then take so much longer.
+    if_fewer : float, default=inf
+        Whether to give planes up at the first one if so many products would not end
+        (`products_if_strong`), where w0 is zero.
+    ends_at_once : bool, default=False
+        As for `Patience`, of planes.
+    last : callable, optional
+        What takes over in place of the fallback where either has led nowhere.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress = progress or Progress()
+    planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
+    limit = WEAK if work < MANY_PLANES else WEAK_FOR_MANY
+
+    def goes_on(progress: Progress) -> bool:
+        values = [line.value for line in progress.history[-2:]]
+        falls = len(values) == 1 or values[1] <= HALF * values[0]
+        is_weak = unless_weak and not falls and strength(progress, w0) < limit
+        n_products = products_if_strong(progress, w0)
+        if is_weak or n_products > if_fewer:
+            return False
+        dearer = 1.0
+        if more_if_weak and products and n_products < np.inf:
+            dearer = max(WITH_KINKS * n_products / products, 1.0)
+        return Patience(dearer * work, ends_at_once=ends_at_once, free=FREE / dearer)(progress)
+
+    with progress.patient(goes_on):
+        result = bundle(objective, w0, progress, planes=planes)
+    if result.status.is_end:
+        return result
+    start = better_start(result, w0, FAR_OF_PLANES)
+    if products is not None:
+        zero, there = (progress.history[k].value for k in (0, -1))
+        weak = RATHER_WEAK if there < LITTLE_LEFT * zero else WEAK
+        is_weak = unless_weak and strength(progress, w0) < weak
+        if is_weak and last is None:
+            beside = PlanesBeside(fallback, Patience(np.inf), work, DOUBTFUL * products)
+            return planes_last(beside.minimize, objective, start, progress, planes=planes)
+        in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
+        with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
+            result = planes_last(fallback, objective, start, progress, planes=planes)
+        if result.status is not Status.GIVEN_UP:
+            return result
+        with progress.patient(Patience(AGAIN * work, free=FREE_AGAIN)):
+            result = bundle(objective, result.weights, progress, planes=planes)
+        if result.status.is_end:
+            return result
+        start, fallback = better_start(result, w0, FAR_OF_PLANES), last or fallback
+    return planes_last(fallback, objective, start, progress, planes=planes)
+
+
+def planes_last(
+    first: SmoothSolver,
+    objective: Objective,
+    w0: Vector,
+    progress: Progress | None = None,
+    *,
+    planes: CuttingPlanes | None = None,
+) -> SolverResult:
+    """Minimise by Newton steps on a smoothed risk, and by planes what these leave.
+
+    Close to the optimum a smoothing that is narrow enough may be too narrow for floating point,
+    above all where few pairs decide. A few planes at the kinks themselves then do the rest, from
+    the best multiple of the weights. Without kinks, they do where steps have led nowhere, as where
+    scales of features differ by so much that no equations can be solved: from where these began,
+    since of a point far out in a valley each plane tells of next to nothing.
+
+    Parameters
+    ----------
+    first : callable
+        Such as `newton` or `trust_region`.
+    objective, w0, progress, planes
+        As for `planes_first`.
+
+    Returns
+    -------
+    SolverResult
+    """
+    progress = progress or Progress()
+    planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
+    if len(planes) > 0:
+        progress.lower_bound = max(progress.lower_bound, planes.lower_bound)
+    smooth = objective.smoothed()
+    is_smooth = smooth is objective
+    progress.planes, progress.unsmoothed = planes, None if is_smooth else objective
+    result = first(smooth, w0, progress)
+    if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
+        planes.add(*cast(Evaluation, progress.latest).plane)
+    if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
+        return result
+    if is_smooth:
+        afar = result.dual_gap >= FAR
+        return bundle(objective, w0, progress, planes=planes, keeps=True) if afar else result
+    start = _stretched(objective, result.weights, progress)
+    return bundle(objective, start, progress, planes=planes)
+
+
+def _stretched(objective: Objective, w0: Vector, progress: Progress) -> Vector:
+    """Return weights, or a larger multiple of less value.
+
+    Where all pairs can be ranked, those that matter lie on the margin at the optimum, and a little
+    short of it where they were smoothed: all by the same part, if so little that planes hardly tell
+    one pair from another.
+    """
+    here = objective.evaluate(w0)
+    line = here.along(w0)
+    gap = here.value - progress.lower_bound
+    if not (line.slope < 0 < gap < np.inf):
+        return w0
+    lowest, _, n_trials = search_kink(line, here.value, gap, gap / -line.slope)
+    progress.n_evaluations += n_trials
+    return w0 if lowest is None else lowest.evaluation.weights
