@@ -52,7 +52,7 @@ def products_first(
     Otherwise the other solver takes over (`Patience`), with the lower bound that has been reached,
     and at the best point if that is known to be good for something.
 
-    Planes may go on after products of a smooth loss (`_PlanesAfter`), or be tried beside those of a
+    Planes may go on after products of a smooth loss (`PlanesAfter`), or be tried beside those of a
     smoothed one (`PlanesBeside`).
 
     Parameters
@@ -86,7 +86,7 @@ def products_first(
         beside = PlanesBeside(products, patience, planes, unsure)
         result = beside.minimize(objective, w0, progress)
     elif planes > 0 and not w0.any():
-        after = _PlanesAfter(products, patience, planes, resumes=solves_models)
+        after = PlanesAfter(products, patience, planes, resumes=solves_models)
         result = after.minimize(objective, w0, progress)
     else:
         with progress.patient(patience):
@@ -100,13 +100,24 @@ def products_first(
 
 
 @record
-class _PlanesAfter:
+class PlanesAfter:
     """Products, and where they are given up or have begun a long way, planes from the best point.
 
     Where the pairs that are active change with every step, each takes as many products as the last,
     while planes add up. So these go on before the other solver does, and before products do on the
     long way from a wide smoothing; unless regularisation is weak. Where they are given up, too,
     products may go on along that way.
+
+    Attributes
+    ----------
+    products : callable
+        What minimises by them.
+    patience : Patience
+        With these.
+    n_planes : float
+        How many planes the other solver costs.
+    resumes : bool
+        Whether products may go on after planes.
     """
 
     products: partial[SolverResult]
