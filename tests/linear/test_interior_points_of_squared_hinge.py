@@ -132,6 +132,22 @@ def test_weights_are_their_own_where_pairs_are_many_and_unlike(d, scale, length,
     assert (InteriorProblem.of(problem.objective).start().own is not None) == owns
 
 
+@pytest.mark.parametrize(
+    ("scale", "n_queries", "n_again", "C"),
+    [(1.0, 20, 20, 1e6), (1.0, 15, 20, 1e6), (1.0, 15, 30, 1e6), (3.0, 15, 30, 1.0)],
+)
+def test_weights_of_their_own_go_on_where_those_of_slopes_lead_nowhere(
+    scale, n_queries, n_again, C
+):
+    X, y, _ = of_many_scales(60, 90, scale)
+    X[-n_again:] = X[:n_again]  # with other labels
+    preferences = Preferences.from_labels(y, np.arange(60) % n_queries)
+    problem, parameters = problem_of(X, preferences, C, 1e-6)
+    assert InteriorProblem.of(problem.objective).start().own is None
+    here, _ = assert_same_optimum(problem, parameters, 1e-6)
+    assert len(here.history) <= 16
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_start_that_is_kept_if_none_is_better(shape):
     X, y, qid = nearly_separable(*shape)

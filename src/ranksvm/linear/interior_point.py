@@ -29,7 +29,8 @@ in few rows: weights are ``X'a``, and ``D'b - a`` is added to ``D'W r``.
 The squared hinge bounds slopes below alone, and its dual curves (:eq:`squared-hinge-dual`): ``b_p^2
 / (4 c v_p)`` is taken off each slope there, so that ``b / (2 c v)`` is in the place of h, and ``1 /
 (2 c v)`` in that of ``h / (u - b)``. In few rows its weights are those of the slopes, where there
-is a multiple of all of these that serves most pairs; and else of their own, as for the hinge.
+is a multiple of all of these that serves most pairs; and else, or where that leads nowhere, of
+their own, as for the hinge.
 
 Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
 scores and the certificate are those of X itself at every step; the inverse of K, made once, need
@@ -96,22 +97,25 @@ def interior_point(
         progress.begin("interior_point", objective, keeps=True)
     status = progress.record(point.current, 0.0)
     n_steps = 0
-    while status is None:
-        step = _step(problem, point) if n_steps < max_steps else None
+    while status is None and n_steps < max_steps:
+        step = _step(problem, point)
         n_steps += 1
         part = 0.0 if step is None else min(TO_BOUND * step.room, 1.0)
         if step is None or not part > LEAST_STEP:
             more_exact = problem.more_exact()
-            if more_exact is None:
+            if more_exact is not None:
+                problem = more_exact
+            elif point.own is None and problem.may_own_weights:
+                point = problem.amid()
+                progress.n_evaluations += 1
+            else:
                 status = Status.STALLED
-                break
-            problem = more_exact
             continue
         point = problem.moved(point, step, part)
         progress.n_products += 1
         progress.n_evaluations += 1
         status = progress.record(point.current, part)
-    return progress.result(status)
+    return progress.result(status or Status.STALLED)
 
 
 def _room(fastest: float) -> float:

@@ -142,12 +142,14 @@ class InteriorProblem:
         return is_few and self.objective.penalty.is_smooth
 
     @property
-    def owns_weights(self) -> bool:
-        """Whether weights, or the multiples of rows that make them, are always their own variables.
+    def may_own_weights(self) -> bool:
+        """Whether weights, or the multiples of rows that make them, may be their own variables."""
+        return self.objective.penalty.is_smooth
 
-        For the squared hinge in few rows it depends on the start.
-        """
-        return self.by_features or (self.objective.penalty.is_smooth and not self.is_squared)
+    @property
+    def owns_weights(self) -> bool:
+        """Whether they always are; for the squared hinge in few rows it depends on the start."""
+        return self.by_features or (self.may_own_weights and not self.is_squared)
 
     @cached_property
     def most_aimed_for(self) -> float:
@@ -205,20 +207,20 @@ class InteriorProblem:
         a fifth of what pairs weigh, as they are wherever weights are their own.
         """
         if self.owns_weights:
-            return self._amid()
+            return self.amid()
         slopes = self._best_multiple() * self.weight
         start = self._evaluate_start(slopes, None)
-        return self._amid() if self._is_uneven(start.lacking) else self._inside(slopes, start)
+        return self.amid() if self._is_uneven(start.lacking) else self._inside(slopes, start)
 
-    def _amid(self) -> Point:
-        """Return a start with weights of their own."""
+    def amid(self) -> Point:
+        """Return a start with weights of their own, of zero."""
         n, d = self.objective.X.shape
         slopes, own = AMID * self.weight, np.zeros(d if self.by_features else n)
         return self._inside(slopes, self._evaluate_start(slopes, own))
 
     def _is_uneven(self, lacking: Vector) -> bool:
         """Say whether the best multiple of what pairs of the squared hinge weigh serves few."""
-        if not (self.is_squared and self.objective.penalty.is_smooth):
+        if not (self.is_squared and self.may_own_weights):
             return False
         are_many = len(lacking) >= PAIRS_OF_A_ROW * self.pairs.n_samples
         spread = np.abs(lacking - lacking.mean()).mean()
