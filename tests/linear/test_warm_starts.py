@@ -256,6 +256,20 @@ def test_a_smoothed_hinge_begins_where_the_last_one_ended():
     assert smoothed.resumed().loss.smoothing_width == latest.width
 
 
+def test_what_is_known_last_stays_where_weights_do():
+    X, y, qid = rows(9, 200, 12)
+    kinks = objective_of("hinge", X, y, qid)
+    here = kinks.evaluate(np.full(12, 1e-3))
+    start = WarmStart().after(Progress(best=here, latest=here), kinks.c)
+    smoothed = kinks.smoothed().narrowed(0.1).knowing(here.known)
+    there = smoothed.evaluate(here.weights)
+    again = start.after(Progress(best=there, latest=there), 2 * kinks.c)
+    following, w0 = again.ahead(smoothed.with_c(4 * kinks.c), Progress())
+    assert w0 is here.weights
+    assert following.resumed().loss.smoothing_width == there.width
+    assert following.resumed().evaluate(w0).loss is there.loss
+
+
 @pytest.mark.parametrize("kind", ["noisy", "scaled"])
 def test_smoothed_hinges_for_a_choice_take_few_hessians(kind):
     X, y, qid = rows(12, 600, 20, kind)

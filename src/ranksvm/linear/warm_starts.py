@@ -139,7 +139,7 @@ class WarmStart:
         point = best if is_enough or progress.share == 0 else latest
         weights, last = point.weights, self.last
         if last is not None and weights is last.known.weights:
-            return WarmStart(weights, _Solution(last.known, max(c, last.c)), self.before)
+            return WarmStart(weights, _Solution(point.known, max(c, last.c)), self.before)
         found = _Solution(point.known, c)
         if last is not None and c < last.c:
             return WarmStart(last.known.weights, last, found)
