@@ -1,6 +1,6 @@
 """Large X is charged for as if it came from disk, and work on a GPU for what starts it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -14,7 +14,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.training import make_problem
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, newton, planes_first, planes_in_turn, trust_region
+from ranksvm.solvers import PlanesFirst, Progress, newton, planes_in_turn, trust_region
 
 ROWS = 12_000
 
@@ -52,33 +52,33 @@ def test_products_go_before_steps_by_a_sample_that_costs_as_much(loss):
         for d in (40, 800)
         for X, y in [(Rows((200_000, d)), rng.standard_normal(200_000))]
     )
-    assert few.samples
-    assert many.samples
-    assert few.before_sample == 0
-    assert (many.before_sample > 10) == (loss == "squared_hinge")
+    assert few.sample is not None
+    assert many.sample is not None
+    assert few.sample.n_products == 0
+    assert (many.sample.n_products > 10) == (loss == "squared_hinge")
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_planes_go_first_unless_passes_are_dear(share, monkeypatch):
     X = Rows((ROWS, 136), share)
     in_memory = choice(X, "hinge")
-    assert in_memory.n_planes > 50
+    assert in_memory.planes.work > 50
     monkeypatch.setattr(matrix, "LARGE", X.n_stored + 1)
-    assert vars(choice(X, "hinge")) == vars(in_memory)
+    assert repr(choice(X, "hinge")) == repr(in_memory)
     monkeypatch.setattr(matrix, "LARGE", X.n_stored)
-    assert (choice(X, "hinge").name, choice(X, "hinge").n_planes) == ("newton", 0)
+    assert (choice(X, "hinge").name, choice(X, "hinge").planes) == ("newton", None)
 
 
 def test_products_are_worth_fewer_where_passes_are_dear(monkeypatch):
     X = Rows((ROWS, 3000), 0.01)
-    before = choice(X, "squared_hinge").n_products
+    before = choice(X, "squared_hinge").products.work
     monkeypatch.setattr(matrix, "LARGE", 1)
-    assert 0 < choice(X, "squared_hinge").n_products < before / 3
+    assert 0 < choice(X, "squared_hinge").products.work < before / 3
 
 
 def test_planes_go_first_where_a_hessian_is_dear_as_well(monkeypatch):
     monkeypatch.setattr(matrix, "LARGE", 1)
-    assert choice(Rows((ROWS, 3000)), "hinge").n_planes > 50
+    assert choice(Rows((ROWS, 3000)), "hinge").planes.work > 50
 
 
 def test_sweeps_for_each_column_are_dearer_than_a_walk():
@@ -87,12 +87,12 @@ def test_sweeps_for_each_column_are_dearer_than_a_walk():
         for has_walk in (True, False)
     )
     assert (walk.name, sweeps.name) == ("newton", "newton")
-    assert 2 * walk.n_products < sweeps.n_products
-    assert sweeps.products_first
+    assert 2 * walk.products.work < sweeps.products.work
+    assert sweeps.where.always
 
 
 def test_more_planes_are_worth_trying_where_few_pairs_decide():
-    few, many = (choice(Rows((ROWS, 136)), "hinge", rows_of_a_query=k).n_planes for k in (2, 60))
+    few, many = (choice(Rows((ROWS, 136)), "hinge", rows_of_a_query=k).planes.work for k in (2, 60))
     assert few > 2 * many
 
 
@@ -148,7 +148,7 @@ def test_planes_that_halve_the_value_go_on_however_weak_regularization_is(is_hal
     if not is_halved:
         monkeypatch.setattr(planes_in_turn, "HALF", 0.0)
     progress = Progress()
-    result = planes_first(newton, 80.0, objective, np.zeros(3), progress, unless_weak=True)
+    result = PlanesFirst(80.0, unless_weak=True).before(newton)(objective, np.zeros(3), progress)
     assert str(result.status) == "converged"
     assert 2 * (1 - result.history[0].dual_gap) < planes_in_turn.WEAK
     assert turns_of(result.history) == ["bundle", *["newton"] * (not is_halved)]
@@ -157,8 +157,8 @@ def test_planes_that_halve_the_value_go_on_however_weak_regularization_is(is_hal
 def test_few_rows_have_planes_go_first_however_weak_regularization_is():
     preferences = Preferences.from_labels(np.arange(500) % 3, np.arange(500) // 10)
     choice = choose_solver(Rows((500, 24)), preferences, Parameters(loss="hinge", C=1e3))
-    assert choice.n_planes > 0
-    assert not choice.unless_weak
+    assert choice.planes is not None
+    assert not choice.planes.unless_weak
 
 
 @pytest.mark.parametrize(("C", "last"), [(1e-5, "bundle"), (10.0, "row_space")])
@@ -169,7 +169,7 @@ def test_strong_regularization_has_planes_go_first_in_few_rows(C, last):
     parameters = Parameters(C=C)
     choice = choose_solver(X, preferences, parameters)
     assert choice.name == "row_space"
-    assert choice.n_planes > 0
+    assert choice.planes is not None
     result = make_problem(X, preferences, parameters).minimize(parameters)
     assert str(result.status) == "converged"
     solvers = [line.solver for line in result.history]
@@ -184,7 +184,7 @@ def test_interior_points_of_few_dense_rows_do_without_products(is_sparse):
     X = DesignMatrix.from_array(csr_matrix(X) if is_sparse else X)
     preferences = Preferences.from_labels(rng.integers(0, 3, 200), np.arange(200) // 20)
     found = choose_solver(X, preferences, Parameters(loss="hinge"))
-    assert (found.name, found.if_weak) == ("row_space", is_sparse)
+    assert (found.name, found.where.if_weak) == ("row_space", is_sparse)
 
 
 @pytest.mark.parametrize(("C", "second"), [(1e-3, "bundle"), (1e4, "trust_region")])
@@ -217,7 +217,8 @@ def test_steps_begin_at_zero_after_planes_that_are_far_off(monkeypatch):
 
     for far in (0.0, 1.0):
         monkeypatch.setattr(planes_in_turn, "FAR_OF_PLANES", far)
-        result = planes_first(fallback, 0.0, objective, np.zeros(9), Progress(tol=1e-9))
+        solver = PlanesFirst(0.0).before(fallback)
+        result = solver(objective, np.zeros(9), Progress(tol=1e-9))
         assert str(result.status) == "converged"
     assert not starts[0].any()
     assert starts[1].any()
@@ -243,8 +244,8 @@ def hinge_of_noise():
 def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, more_if_weak, last):
     objective = hinge_of_noise()
     progress = Progress()
-    settings = {"products": products, "more_if_weak": more_if_weak}
-    result = planes_first(trust_region, 60.0, objective, np.zeros(30), progress, **settings)
+    first = PlanesFirst(60.0, products=products, more_if_weak=more_if_weak)
+    result = first.before(trust_region)(objective, np.zeros(30), progress)
     expected = planes_in_turn.WITH_KINKS * planes_in_turn.products_if_strong(progress, np.zeros(30))
     assert 2 * 100.0 < expected < 1000.0
     assert str(result.status) == "converged"
@@ -254,11 +255,13 @@ def test_planes_may_be_as_many_as_weak_regularization_makes_products(products, m
 def test_planes_and_products_take_turns_where_neither_is_known_to_end():
     objective = hinge_of_noise()
     progress = Progress(tol=1e-4)
-    result = planes_first(trust_region, 0.0, objective, np.zeros(30), progress, products=0.0)
+    solver = PlanesFirst(0.0, products=0.0).before(trust_region)
+    result = solver(objective, np.zeros(30), progress)
     turns = turns_of(result.history)
     assert turns == ["bundle", "trust_region", "bundle", "trust_region"]
     assert str(result.status) == "converged"
-    result = planes_first(trust_region, 0.0, objective, np.zeros(30), Progress(tol=1e-4))
+    solver = PlanesFirst(0.0).before(trust_region)
+    result = solver(objective, np.zeros(30), Progress(tol=1e-4))
     assert turns_of(result.history) == turns[:2]
 
 
@@ -316,13 +319,13 @@ def test_where_few_rows_are_better_planes_go_first_and_no_sample():
         )
 
     many = choice(ROWS // 2)
-    assert many.samples
-    assert many.n_planes == 0
+    assert many.sample is not None
+    assert many.planes is None
     for few in (choice(5), choice(20, n=2 * ROWS)):
-        assert not few.samples
-        assert not few.unless_weak
-        assert few.n_planes > 100
-    assert choice(20).samples
+        assert few.sample is None
+        assert not few.planes.unless_weak
+        assert few.planes.work > 100
+    assert choice(20).sample is not None
 
 
 def sparse_hessian(d, rows_of_a_query=ROWS, kinks=False):
@@ -369,14 +372,14 @@ def test_products_have_more_time_where_nearly_all_pairs_can_be_ranked(
     monkeypatch.setattr(planes_in_turn, "RATHER_WEAK", 1.0)  # however strong it is
     progress = Progress(tol=1e-6)
     start = np.zeros(objective.size)
-    options = {"unless_weak": True, "products": 10.0}
-    planes_first(trust_region, 40.0, objective, start, progress, last=newton, **options)
+    first = PlanesFirst(40.0, unless_weak=True, products=10.0)
+    replace(first, last=newton).before(trust_region)(objective, start, progress)
     in_turn = planes_in_turn.IN_TURN_IF_WEAK if is_patient else planes_in_turn.IN_TURN
     assert 10.0 * in_turn in works
 
     works.clear()
     progress = Progress(tol=1e-6)
-    planes_first(trust_region, 40.0, objective, start, progress, **options)
+    first.before(trust_region)(objective, start, progress)
     # Nothing else is left where it is weak.
     assert (10.0 * planes_in_turn.IN_TURN in works) is not is_patient
     assert 10.0 * planes_in_turn.IN_TURN_IF_WEAK not in works
@@ -390,18 +393,19 @@ def on_both(shape, loss, **which):
 
 def test_on_a_gpu_small_data_begin_with_newton_steps():
     host, gpu = on_both((ROWS, 300), "squared_hinge", rows_of_a_query=1000)
-    assert (gpu.name, host.products_first, gpu.products_first) == ("newton", True, False)
+    assert (gpu.name, host.where.always, gpu.where.always) == ("newton", True, False)
     host, gpu = on_both((ROWS, 300), "hinge")
     assert gpu.name == "newton"
-    assert host.n_planes > 50
-    assert gpu.n_planes == 0
+    assert host.planes.work > 50
+    assert gpu.planes is None
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_on_a_gpu_a_wide_hessian_is_dear_as_well(loss):
     gpu = on_both((ROWS, 6000), loss)[1]
-    assert gpu.products_first
-    assert (gpu.n_planes > 50) == (loss == "hinge")
+    assert gpu.where.always
+    assert (gpu.planes is not None) == (loss == "hinge")
+    assert gpu.planes is None or gpu.planes.work > 50
 
 
 def test_on_a_gpu_levels_are_gone_through_one_after_the_other():

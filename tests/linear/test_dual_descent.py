@@ -18,7 +18,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import dual_descent
 from ranksvm.linear.known import LastSolution
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.solver_choice import FREE_PASSES
+from ranksvm.linear.stages import FREE_PASSES
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
@@ -256,15 +256,15 @@ def shape(n, d, n_per_query, per_row=5):
 )
 def test_auto_takes_it_for_short_queries_of_sparse_rows(rows, loss, goes):
     choice = choose_solver(*rows, Parameters(loss=loss))
-    assert (choice.n_passes > 0) is goes
+    assert (choice.descent is not None) is goes
 
 
 def test_auto_takes_it_only_where_thousands_of_products_cost_no_less(monkeypatch):
     rows = shape(2400, 9000, 600)
     parameters = Parameters(loss="squared_hinge")
-    assert choose_solver(*rows, parameters).n_passes == 0
+    assert choose_solver(*rows, parameters).descent is None
     monkeypatch.setattr(choice_by_cost, "DEAR_PASSES", np.inf)
-    assert choose_solver(*rows, parameters).n_passes > 0
+    assert choose_solver(*rows, parameters).descent is not None
 
 
 def test_auto_takes_it_for_no_more_features_than_points_have_memory_for():
@@ -272,7 +272,7 @@ def test_auto_takes_it_for_no_more_features_than_points_have_memory_for():
     for d, goes in ((100_000, True), (1_000_000, False)):
         costs = replace(Costs.of(*rows), d=d)
         choice = choose_solver(*rows, Parameters(loss="hinge"), costs=costs)
-        assert (choice.n_passes > 0) is goes
+        assert (choice.descent is not None) is goes
 
 
 def test_products_go_before_it_without_kinks():
@@ -288,14 +288,14 @@ def test_products_go_before_it_without_kinks():
 def test_it_has_to_promise_an_end_in_a_few_times_the_passes_that_it_mostly_takes(loss, times):
     for n, d in ((9000, 9000), (3000, 3000)):  # too many for a Hessian, and a dear one
         choice = choose_solver(*shape(n, d, 5), Parameters(loss=loss, tol=1e-3))
-        assert choice.n_passes == times * (50 + 3 * 17)
+        assert choice.descent.n_passes == times * (50 + 3 * 17)
 
 
 def test_auto_goes_on_where_it_gives_up():
     rows, preferences = shape(3000, 800, 3)  # which cannot be separated
     parameters = Parameters(C=1e6, loss="hinge", tol=1e-3, n_threads=1)
     problem = make_problem(rows, preferences, parameters)
-    assert problem.choice.n_passes > 0
+    assert problem.choice.descent is not None
     result = problem.minimize(parameters)
     assert result.status is Status.CONVERGED
     assert "dual_descent" in result.solver

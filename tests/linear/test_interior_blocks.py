@@ -23,7 +23,7 @@ from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.explicit import ExplicitPairs
 from ranksvm.pairs.level_blocks import LevelBlocks
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Status
+from ranksvm.solvers import PlanesFirst, Status
 from ranksvm.solvers import progress as progress_module
 from ranksvm.threads import in_order
 
@@ -198,7 +198,7 @@ def test_auto_takes_them_for_long_queries_of_sparse_rows():
         choose_solver(X, labels, Parameters(loss="hinge")) for labels in (plain, with_roles)
     )
     assert here.name == listed.name == "row_space"
-    assert 0 < here.n_products < 0.25 * listed.n_products
+    assert 0 < here.products.work < 0.25 * listed.products.work
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_of_many_rows_they_go_last(n_queries, last):
     X = DesignMatrix.from_array(rows)
     choice = choose_solver(X, Preferences.from_labels(y, qid), Parameters(loss="hinge"))
     assert choice.name == "trust_region"
-    assert choice.blocks_last == last
+    assert (choice.planes.last is not None) == last
 
 
 @pytest.mark.parametrize("stalls", [False, True])
@@ -273,9 +273,8 @@ def test_they_go_on_where_planes_and_products_lead_nowhere(monkeypatch, stalls):
     problem = make_problem(DesignMatrix.from_array(sparse.csr_matrix(X)), preferences, parameters)
     if stalls:
         monkeypatch.setattr(blocks, "LEAST_STEP", 1.0)
-    choice = SolverChoice(
-        "trust_region", kinks=True, n_planes=2.0, n_products=1.0, blocks_last=True
-    )
+    planes = PlanesFirst(2.0, products=1.0, last=composed_solvers.blocks_last)
+    choice = SolverChoice("trust_region", kinks=True, planes=planes)
     progress = progress_of(parameters, None)
     result = choice.minimize(problem.objective, np.zeros(X.shape[1]), progress)
     assert result.status is Status.CONVERGED

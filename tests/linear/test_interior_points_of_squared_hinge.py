@@ -247,11 +247,12 @@ def test_choice(n, d, length, name, first, worth):
     X, y, qid = nearly_separable(n, d, length=length)
     preferences = Preferences.from_labels(y, qid)
     choice = choose_solver(DesignMatrix.from_array(X), preferences, Parameters())
-    assert (choice.name, choice.interior_first) == (name, first)
-    assert (choice.n_steps < np.inf) == worth
-    assert not choose_solver(
-        DesignMatrix.from_array(X), preferences, Parameters(loss="hinge")
-    ).interior_first
+    assert choice.name == name
+    assert (choice.interior is not None) == worth
+    assert choice.products.solves_models is not first
+    assert choice.interior is None or choice.interior.is_first is first
+    of_hinge = choose_solver(DesignMatrix.from_array(X), preferences, Parameters(loss="hinge"))
+    assert of_hinge.interior is None
 
 
 def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
@@ -285,8 +286,9 @@ def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, starts)
     X, y, qid = nearly_separable(200, 300, length=20)
     parameters = Parameters(C=10.0, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
-    choice = replace(problem.choice, n_steps=n_steps)
-    assert choice.interior_first
+    interior = replace(problem.choice.interior, n_steps=n_steps)
+    assert interior.is_first
+    choice = replace(problem.choice, interior=interior)
     result = replace(problem, choice=choice).minimize(parameters, np.full(300, 1e-3))
     assert result.status is Status.CONVERGED
     assert starts == [(taken, True)]
@@ -301,7 +303,7 @@ def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_
     for n_filled, is_dense in ((300, True), (20, False)):
         X[:, n_filled:] = 0.0
         stored = DesignMatrix.from_array(sparse.csr_matrix(X))
-        assert choose_solver(stored, preferences, Parameters()).from_zero is is_dense
+        assert choose_solver(stored, preferences, Parameters()).where.from_zero is is_dense
 
 
 def test_newton_steps_that_are_about_to_end_go_on():

@@ -311,7 +311,7 @@ def test_a_step_takes_no_more_products_than_others_are_worth(loss, small):
     preferences = Preferences.from_labels(y, None)
     parameters = Parameters(loss=loss, n_threads=1)
     problem = training.make_problem(matrix, preferences, parameters)
-    worth = problem.choice.step_in_products
+    worth = problem.choice.sample.step
     costs = Costs.of(matrix, preferences)
     assert (
         worth == costs.newton(1, loss == "hinge") / costs.product < steps_by_samples.MOST_PRODUCTS

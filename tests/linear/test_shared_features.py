@@ -242,8 +242,8 @@ def test_auto_knows_interior_points_of_the_squared_hinge_where_others_are_left_o
     costs = Costs.of(matrix, preferences)
     assert costs.n_shared > 0
     choice = choose_solver(matrix, preferences, Parameters(1e3, n_threads=1))
-    assert choice.interior_first
+    assert choice.interior.is_first
     without = choose_solver(
         matrix, preferences, Parameters(1e3, n_threads=1), costs=replace(costs, n_shared=0)
     )
-    assert without.n_steps == np.inf
+    assert without.interior is None

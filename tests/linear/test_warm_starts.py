@@ -18,12 +18,13 @@ from ranksvm.linear.known import LEAST_KEPT, LastSolution
 from ranksvm.linear.objective import LinearObjective
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SolverChoice
+from ranksvm.linear.stages import Where
 from ranksvm.linear.training import make_problem
 from ranksvm.linear.warm_starts import BoundsByC, WarmStart
 from ranksvm.names import LOSSES
 from ranksvm.pairs.losses import Hinge, SquaredHinge
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Progress, Status
+from ranksvm.solvers import PlanesFirst, ProductsFirst, Progress, Status
 
 CS = np.logspace(-3, 3, 9)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -216,9 +217,9 @@ def test_what_goes_first_goes_first_again_while_it_is_quick(loss, first, work, s
         DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), parameters
     )
     kinks = loss == "hinge"
-    choice = SolverChoice(
-        "newton", kinks, n_planes=work * kinks, n_products=work, products_first=not kinks
-    )
+    planes = PlanesFirst(work) if kinks else None
+    products, where = ProductsFirst(work), Where(always=not kinks)
+    choice = SolverChoice("newton", kinks, planes, products=products, where=where)
     of_each = [replace(parameters, C=C) for C in (1e-2, 1.0, 100.0)]
     results = dict(solve_grid(replace(problem, choice=choice), of_each))
     assert results[0].history[0].solver == first
@@ -236,9 +237,9 @@ def test_of_few_values_the_first_forms_the_hessian_of_all(n_Cs, first):
     problem = make_problem(
         DesignMatrix.from_array(X), Preferences.from_labels(y.astype(float), qid), Parameters()
     )
-    problem = replace(
-        problem, choice=SolverChoice("newton", False, n_products=100.0, products_first=True)
-    )
+    products, where = ProductsFirst(100.0), Where(always=True)
+    choice = SolverChoice("newton", False, products=products, where=where)
+    problem = replace(problem, choice=choice)
     of_each = [Parameters(C=C) for C in np.geomspace(1e-2, 10, n_Cs)]
     results = dict(solve_grid(problem, of_each))
     assert results[0].history[0].solver == first

@@ -8,14 +8,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ranksvm.linear import solver_choice
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.solver_choice import SMOOTH_SOLVERS, SolverChoice
+from ranksvm.linear.stages import Where
 from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
-from ranksvm.solvers import Iteration, Progress, newton, products_first, products_in_turn
+from ranksvm.solvers import (
+    Iteration,
+    PlanesFirst,
+    ProductsFirst,
+    Progress,
+    newton,
+    products_in_turn,
+)
 from ranksvm.solvers.patience import (
     AT_MOST,
     FALLING,
@@ -151,8 +158,9 @@ def test_the_optimum_does_not_depend_on_when_a_solver_gives_up(loss, work):
     parameters = Parameters(loss=loss, C=10.0, tol=1e-7, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     kinks = loss == "hinge"
+    planes = PlanesFirst(work) if kinks else None
     turns = SolverChoice(
-        "newton", kinks, n_planes=work * kinks, n_products=work, products_first=True
+        "newton", kinks, planes, products=ProductsFirst(work), where=Where(always=True)
     )
     result = replace(problem, choice=turns).minimize(parameters)
     alone = replace(problem, choice=SolverChoice("newton", kinks)).minimize(parameters)
@@ -171,7 +179,7 @@ def test_the_best_point_of_a_solver_that_gave_up_is_kept():
     X, y = rng.standard_normal((200, 20)), rng.integers(0, 3, 200).astype(float)
     parameters = Parameters(loss="hinge", C=100.0, tol=1e-9, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
-    turns = replace(problem, choice=SolverChoice("newton", True, n_planes=1e-3))
+    turns = replace(problem, choice=SolverChoice("newton", True, PlanesFirst(1e-3)))
     stopped = turns.minimize(parameters, callback=lambda line: line.solver == "newton")
     assert str(stopped.status) == "stopped"
     best = min(line.value for line in stopped.history if line.solver == "bundle")
@@ -195,7 +203,9 @@ def test_the_next_solver_begins_at_the_best_point_where_the_value_has_fallen_by_
         return newton(objective, start, progress)
 
     w0 = np.zeros(40)
-    result = products_first(fallback, 40.0, problem.objective, w0, Progress(), solves_models=exact)
+    result = ProductsFirst(40.0, solves_models=exact).before(fallback)(
+        problem.objective, w0, Progress()
+    )
     (start,) = starts
     left_off = [line for line in result.history if line.solver == "trust_region"][-1]
     assert left_off.dual_gap > 0.9
@@ -223,10 +233,9 @@ def test_the_next_solver_begins_at_the_best_point_but_where_products_merely_look
         return newton(objective, w0, progress)
 
     monkeypatch.setitem(SMOOTH_SOLVERS, "newton", noted)
-    first = {"from_zero": True} if from_zero else {"if_weak": True, "unless_weak": True}
-    choice = SolverChoice("newton", loss == "hinge", n_products=12.0, **first)
-    monkeypatch.setattr(solver_choice, "NOT_STRONG", 0.0 if from_zero else 2.0)
-    monkeypatch.setattr(solver_choice, "WEAK", 0.0)
+    where = Where(from_zero=True) if from_zero else Where(if_weak=True, weak=2.0)
+    kinks = loss == "hinge"
+    choice = SolverChoice("newton", kinks, products=ProductsFirst(12.0), where=where)
     monkeypatch.setattr(products_in_turn, "FAR", 2.0)  # so that any point is a start
     result = replace(problem, choice=choice).minimize(parameters)
     assert str(result.status) == "converged"
@@ -243,8 +252,8 @@ def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
     parameters = Parameters(loss="squared_hinge", C=C, tol=1e-4, n_threads=1)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y), parameters)
     progress = Progress(tol=1e-4)
-    given = newton, 1e6, problem.objective, np.zeros(150), progress
-    result = products_first(*given, planes=n_planes, solves_models=True)
+    first = ProductsFirst(1e6, planes=n_planes, solves_models=True)
+    result = first.before(newton)(problem.objective, np.zeros(150), progress)
     assert str(result.status) == "converged"
     turns = [name for name, _ in groupby(line.solver for line in result.history)]
     is_weak = 2 * (1 - result.history[0].dual_gap) < products_in_turn.WEAK_FOR_MANY
@@ -258,8 +267,9 @@ def test_planes_go_on_where_products_have_begun_a_long_way(C, n_planes):
     best = min(line.value for line in result.history[: began + 1])
     np.testing.assert_allclose(result.history[began + 1].value, best, rtol=1e-12)
     if n_planes < 1:
-        others = newton, 1e6, problem.objective, np.zeros(150), Progress(tol=1e-4)
-        assert products_first(*others, planes=n_planes).history[-1].solver == "newton"
+        solver = ProductsFirst(1e6, planes=n_planes).before(newton)
+        others = solver(problem.objective, np.zeros(150), Progress(tol=1e-4))
+        assert others.history[-1].solver == "newton"
         again = 1 + max(k for k, line in enumerate(result.history) if line.solver == "bundle")
         assert 1 < progress.widths[again + 1] < progress.widths[began]
 

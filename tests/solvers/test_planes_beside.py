@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -18,12 +17,12 @@ from ranksvm.linear.training import Problem, make_problem
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import (
     Iteration,
+    PlanesFirst,
+    ProductsFirst,
     Progress,
     bundle,
     newton,
-    planes_first,
     planes_last,
-    products_first,
     products_in_turn,
     trust_region,
 )
@@ -59,7 +58,7 @@ def turns(history: list[Iteration]) -> list[str]:
 def test_planes_end_it_or_products_go_on(n_planes: float, ends: bool) -> None:
     problem, parameters = make_hinge_problem()
     objective, progress = problem.objective, Progress(tol=parameters.tol)
-    first = partial(products_first, newton, 1e9, planes=n_planes, unsure=20.0)
+    first = ProductsFirst(1e9, planes=n_planes, unsure=20.0).before(newton)
     result = planes_last(first, objective, np.zeros(objective.size), progress)
     beside = ["bundle"] * (n_planes > 0)
     again = ["trust_region"] * (n_planes > 0 and not ends)
@@ -79,7 +78,7 @@ def test_planes_end_it_or_products_go_on(n_planes: float, ends: bool) -> None:
 def test_planes_go_on_again_before_what_is_worth_far_more(unsure: float, again: bool) -> None:
     problem, parameters = make_hinge_problem()
     objective, progress = problem.objective, Progress(tol=parameters.tol)
-    first = partial(products_first, newton, 150.0, planes=1e-3, unsure=unsure * 150.0 / DEAR)
+    first = ProductsFirst(150.0, planes=1e-3, unsure=unsure * 150.0 / DEAR).before(newton)
     result = planes_last(first, objective, np.zeros(objective.size), progress)
     of_products = ["trust_region", "bundle", "trust_region"]
     assert turns(result.history) == [*of_products, *["bundle"] * again, "newton"]
@@ -89,7 +88,7 @@ def test_planes_go_on_again_before_what_is_worth_far_more(unsure: float, again: 
 def test_planes_leave_a_part_of_the_iterations() -> None:
     problem, parameters = make_hinge_problem()
     objective, progress = problem.objective, Progress(tol=parameters.tol, max_iter=60)
-    first = partial(products_first, newton, 1e9, planes=1e6, unsure=20.0)
+    first = ProductsFirst(1e9, planes=1e6, unsure=20.0).before(newton)
     result = planes_last(first, objective, np.zeros(objective.size), progress)
     assert turns(result.history) == ["trust_region", "bundle", "trust_region"]
     assert progress.beside[1] == OF_ALL * 60
@@ -172,13 +171,14 @@ def test_planes_are_tried_only_before_what_is_far_dearer(
     rows, preferences = DesignMatrix.from_array(X), Preferences.from_labels(y)
     parameters = Parameters(loss="hinge", tol=1e-3, n_threads=1)
     choice = choose_solver(rows, preferences, parameters)
-    assert choice.products_first
-    assert choice.unsure == DOUBTFUL * 300
-    assert choice.n_products > FAR_DEARER * 300
-    dearer = of_products * choice.n_products / (FAR_DEARER * 300)
+    assert choice.where.always
+    assert choice.products.unsure == DOUBTFUL * 300
+    assert choice.products.work > FAR_DEARER * 300
+    dearer = of_products * choice.products.work / (FAR_DEARER * 300)
     product = Costs.of(rows, preferences).product
     monkeypatch.setattr(Costs, "product", dearer * product)
-    assert (choose_solver(rows, preferences, parameters).unsure < np.inf) is are_tried
+    choice = choose_solver(rows, preferences, parameters)
+    assert (choice.products.unsure < np.inf) is are_tried
 
 
 def test_planes_are_tried_where_nothing_else_is_left() -> None:
@@ -188,8 +188,8 @@ def test_planes_are_tried_where_nothing_else_is_left() -> None:
     zero, turned = np.zeros(objective.size), []
     for n_planes in (1e-3, 79.0):
         progress = Progress(tol=parameters.tol)
-        options = {"unless_weak": True, "products": 20.0, "more_if_weak": True}
-        result = planes_first(trust_region, n_planes, objective, zero, progress, **options)
+        first = PlanesFirst(n_planes, unless_weak=True, products=20.0, more_if_weak=True)
+        result = first.before(trust_region)(objective, zero, progress)
         assert str(result.status) == "converged"
         turned.append(turns(result.history))
     assert turned[0] == ["bundle", "trust_region", "bundle", "trust_region"]
@@ -202,7 +202,7 @@ def test_slow_planes_end_sooner(share: float, left: float, monkeypatch: pytest.M
     monkeypatch.setattr(products_in_turn, "SLOW", ((share, left),))
     problem, parameters = make_hinge_problem(C=1e4)
     objective, progress = problem.objective, Progress(tol=parameters.tol)
-    first = partial(products_first, newton, 1e9, planes=100.0, unsure=20.0)
+    first = ProductsFirst(1e9, planes=100.0, unsure=20.0).before(newton)
     result = planes_last(first, objective, np.zeros(objective.size), progress)
     assert str(result.status) == "converged"
     came, went = progress.beside

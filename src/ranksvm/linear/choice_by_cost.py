@@ -10,7 +10,9 @@ from ..errors import InputError
 from ..pairs.given import AnyPreferences
 from ..pairs.preferences import Preferences
 from ..records import record
+from ..solvers import PlanesFirst, ProductsFirst
 from ..solvers.products_in_turn import DOUBTFUL
+from ..solvers.turns import WEAK, SmoothSolver
 from ..threads import resolve_threads
 from .costs import Costs
 from .design_matrix import DesignMatrix
@@ -19,6 +21,7 @@ from .matrix import Matrix
 from .parameters import Parameters
 from .row_space import RowSpace, have_little_in_common, lists_pairs
 from .solver_choice import FEW_PRODUCTS, MOST_FEATURES, SolverChoice
+from .stages import DescentFirst, InteriorLast, SampleFirst, Where
 
 STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and more for each digit
 # Of a sample: what a step by it costs at most not to be preceded, in products; how many there are
@@ -34,6 +37,7 @@ CHEAP_PLANE = 1.5  # products
 # digits than that, by any factor.
 PRODUCTS_PER_DIGIT, CHEAPER, FEW_DIGITS, DEARER = 100, 2.0, 4.0, 4.0
 FAR_DEARER = 4.0  # times these, what planes are tried for beside them
+NOT_STRONG = 3e-2  # regularisation, for products of the hinge before Newton steps by features
 BEFORE_POINTS = 0.4  # of the products that interior points of dense rows are worth: as many begin
 PROXIMAL_PRODUCTS = 50  # likewise, of proximal_products for the squared hinge; twice for the hinge
 ENOUGH_PLANES = 100.0  # of Newton steps of the squared hinge, for some to go before these
@@ -89,8 +93,8 @@ def choose_solver(
       came from disk, and they cost no more than 33 planes; or on a GPU, if no more than four each,
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
-      (`products_first`), and after these planes, if rows are dense and Newton steps cost 100 of
-      them; planes for the hinge (`planes_first`), and after these products as well, where some
+      (`ProductsFirst`), and after these planes, if rows are dense and Newton steps cost 100 of
+      them; planes for the hinge (`PlanesFirst`), and after these products as well, where some
       hundreds of them cost less than half the Newton steps, or these are by features and
       regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
       halves the value, and then products, unless these hundreds cost over four times the Newton
@@ -116,22 +120,19 @@ def choose_solver(
         return SolverChoice(parameters.solver, kinks)
     explicit = _explicit(X, preferences, costs, parameters)
     descent, n_passes = _descent(X, preferences, costs, parameters, explicit.cost)
+    first = DescentFirst(n_passes, descent / costs.product) if n_passes > 0 else None
     if kinks:
-        choice = _of_hinge(costs, parameters, explicit, descent)
+        choice = _of_hinge(costs, parameters, explicit, descent, is_alone=first is None)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
-    if n_sampled > 0 and explicit.name == "newton" and not choice.ends_at_once:
-        return replace(
-            choice,
-            n_planes=0.0,
-            samples=True,
-            before_sample=0.0 if kinks else _before_sample(costs, n_sampled),
-            step_in_products=costs.newton(1, kinks) / costs.product,
-        )
-    if choice.name == "trust_region" and kinks and descent == np.inf:
-        choice = replace(choice, blocks_last=_have_blocks(X, preferences, costs, parameters))
-    before_descent = descent / costs.product if n_passes > 0 else 0.0
-    return replace(choice, n_passes=n_passes, before_descent=before_descent)
+    if n_sampled > 0 and explicit.name == "newton" and not (kinks and costs.few_rows_decide):
+        n_products = 0.0 if kinks else _before_sample(costs, n_sampled)
+        sample = SampleFirst(n_products, costs.newton(1, kinks) / costs.product)
+        return replace(choice.without_planes(), sample=sample)
+    if choice.name == "trust_region" and choice.planes is not None and descent == np.inf:
+        planes = replace(choice.planes, last=_blocks(X, preferences, costs, parameters))
+        choice = replace(choice, planes=planes)
+    return replace(choice, descent=first)
 
 
 @record
@@ -182,16 +183,19 @@ def _of_squared_hinge(
     is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
     by_planes = by_rows and is_much and is_cheap
     begins = is_less and _is_dense(costs) and n_products <= few
+    planes_first = by_planes and not begins
+    n_planes, is_first = (
+        _planes_after(costs, cost),
+        is_less or (not in_rows and n_steps < UNSURE * steps),
+    )
+    begin = BEFORE_POINTS * n_products if begins else n_products
     return SolverChoice(
         explicit.name,
         kinks=False,
-        n_planes=cost / costs.plane if by_planes and not begins else 0.0,
-        n_products=BEFORE_POINTS * n_products if begins else n_products,
-        products_first=n_products > few,
-        from_zero=begins,
-        planes_after=_planes_after(costs, cost),
-        n_steps=n_steps if n_steps <= MOST_STEPS else np.inf,
-        interior_first=is_less or (not in_rows and n_steps < UNSURE * steps),
+        planes=PlanesFirst(cost / costs.plane, if_fewer=n_products) if planes_first else None,
+        products=ProductsFirst(begin, solves_models=not is_first, planes=n_planes),
+        where=Where(always=n_products > few, from_zero=begins),
+        interior=InteriorLast(n_steps, is_first, n_planes) if n_steps <= MOST_STEPS else None,
     )
 
 
@@ -206,36 +210,44 @@ def _is_dense(costs: Costs) -> bool:
 
 
 def _of_hinge(
-    costs: Costs, parameters: Parameters, explicit: _Explicit, descent: float
+    costs: Costs, parameters: Parameters, explicit: _Explicit, descent: float, is_alone: bool
 ) -> SolverChoice:
     """Choose between smoothed Newton steps, or interior points, and planes and products."""
-    cost = explicit.cost
-    by_products = _products(costs, parameters)
-    n_products = explicit.in_products(costs, cost)
-    if explicit.name == "trust_region":
-        n_products = by_products / costs.product
-    is_dense = _is_dense(costs)
+    cost, name = explicit.cost, explicit.name
+    by_products, is_dense = _products(costs, parameters), _is_dense(costs)
+    n_typical = by_products / costs.product
     is_little = by_products <= DEARER * cost
     is_little |= not is_dense and _digits(parameters) <= FEW_DIGITS
     may_be_few = not is_dense and by_products <= cost
-    by_points = explicit.name == "row_space" and is_dense
-    if by_points:
-        n_products *= BEFORE_POINTS
-    n_typical = by_products / costs.product
     few_decide = costs.few_rows_decide  # where products do no better than steps
     others = cost, np.inf if few_decide else by_products, descent
-    return SolverChoice(
-        explicit.name,
-        kinks=True,
-        n_planes=_planes_worth(costs, min(others), _steps(costs, parameters)),
-        n_products=n_products,
-        products_first=CHEAPER * by_products < cost,
-        if_weak=is_little and not (by_points and by_products > CHEAPER * cost),
-        unsure=DOUBTFUL * n_typical if n_products > FAR_DEARER * n_typical else np.inf,
-        unless_weak=(costs.n >= FEW_ROWS or may_be_few) and not few_decide,
+    n_planes = _planes_worth(costs, min(others), _steps(costs, parameters))
+    unless_weak = (costs.n >= FEW_ROWS or may_be_few) and not few_decide
+    by_products_alone = name == "trust_region"
+    planes = PlanesFirst(
+        n_planes,
+        unless_weak=unless_weak,
+        products=n_typical if by_products_alone and is_alone else None,
         more_if_weak=costs.n < costs.d,
         ends_at_once=few_decide,
     )
+    choice = SolverChoice(name, kinks=True, planes=planes if n_planes > 0 else None)
+    if by_products_alone:
+        return choice
+    by_points = name == "row_space" and is_dense
+    n_products = explicit.in_products(costs, cost) * (BEFORE_POINTS if by_points else 1.0)
+    is_far_dearer = n_products > FAR_DEARER * n_typical
+    products = ProductsFirst(
+        n_products,
+        planes=n_planes if is_far_dearer else 0.0,
+        unsure=DOUBTFUL * n_typical if is_far_dearer else np.inf,
+    )
+    where = Where(
+        always=CHEAPER * by_products < cost,
+        if_weak=is_little and not (by_points and by_products > CHEAPER * cost),
+        weak=0.0 if not unless_weak else NOT_STRONG if name == "newton" else WEAK,
+    )
+    return replace(choice, products=products, where=where)
 
 
 def _descent(
@@ -265,15 +277,16 @@ def _may_descend(X: Matrix, preferences: AnyPreferences, costs: Costs) -> bool:
     return on_host and is_sparse and most <= MOST_PRODUCTS
 
 
-def _have_blocks(
+def _blocks(
     X: Matrix, preferences: AnyPreferences, costs: Costs, parameters: Parameters
-) -> bool:
-    """Say whether pairs of long queries of sparse rows are few enough for blocks."""
-    from .composed_solvers import suits_blocks_of_pairs  # which few problems need
+) -> SmoothSolver | None:
+    """Return blocks of pairs, where those of long queries of sparse rows are few enough."""
+    from .composed_solvers import blocks_last, suits_blocks_of_pairs  # which few problems need
 
     if not (isinstance(X, DesignMatrix) and suits_blocks_of_pairs(X, preferences, costs)):
-        return False
-    return have_little_in_common(X, resolve_threads(parameters.n_threads))
+        return None
+    n_threads = resolve_threads(parameters.n_threads)
+    return blocks_last if have_little_in_common(X, n_threads) else None
 
 
 def _interior_points(X: Matrix, preferences: AnyPreferences, costs: Costs) -> float:
@@ -322,7 +335,8 @@ def _conditional(X: Matrix, costs: Costs, parameters: Parameters, has_sample: bo
             f"solver={name!r} is for the penalty 0.5 |w|^2 alone; with bounds, a prior, l1_ratio "
             f"or penalty_weights, use 'auto' or {' or '.join(map(repr, PROXIMAL_SOLVERS))}"
         )
-    return SolverChoice(name, kinks, samples=samples, is_proximal=True)
+    sample = SampleFirst() if samples else None
+    return SolverChoice(name, kinks, sample=sample, is_proximal=True)
 
 
 def _products(costs: Costs, parameters: Parameters) -> float:

@@ -14,12 +14,12 @@ from ..pairs.given import AnyPreferences
 from ..pairs.losses import SmoothedHinge, SquaredHinge
 from ..solvers import (
     Objective,
+    ProductsFirst,
     Progress,
     SolverResult,
     Status,
     bundle,
     newton,
-    products_first,
     trust_region,
 )
 from ..solvers.patience import Patience
@@ -168,7 +168,7 @@ def _products_or_list(objective: LinearObjective, w0: Vector, progress: Progress
     costs = Costs.of(objective.X, objective.loss.pairs.preferences)
     dearer = DEARER_IF_SHARED if costs.n_shared > 0 else DEARER_IN_LIST
     work = dearer * costs.interior_points(INTERIOR_STEPS) / costs.product
-    return products_first(_of_listed_pairs, work, objective, w0, progress)
+    return ProductsFirst(work).before(_of_listed_pairs)(objective, w0, progress)
 
 
 def _of_listed_pairs(objective: Objective, w0: Vector, progress: Progress) -> SolverResult:

@@ -173,7 +173,7 @@ def solve_grid(
             progress.share = leeway * min(MOST_LEFT, LEFT_PER_TOL * progress.tol)
             progress.at_rest = replace(at_rest, objective=objective).value
         progress.lower_bound = bounds.of(objective.c)
-        objective, w0 = start.ahead(objective, progress, by_line=not problem.choice.samples)
+        objective, w0 = start.ahead(objective, progress, by_line=problem.choice.sample is None)
         problem = replace(problem, objective=objective)
         result = problem.solve(progress, w0, planes)
         yield place, result
@@ -191,12 +191,13 @@ def _leeway(problem: Problem, result: SolverResult, progress: Progress) -> float
     """
     charged = problem.objective.penalty.value(result.weights)
     is_weak = charged <= WEAK * progress.gained(result.value)
-    return FREE if is_weak and not problem.choice.samples else 1.0
+    return FREE if is_weak and problem.choice.sample is None else 1.0
 
 
 def _goes_far(choice: SolverChoice) -> bool:
     """Say whether steps are by the Hessian of a smooth objective, with no sample before them."""
-    return choice.name == "newton" and not (choice.kinks or choice.samples or choice.is_proximal)
+    is_smooth = not (choice.kinks or choice.is_proximal)
+    return is_smooth and choice.name == "newton" and choice.sample is None
 
 
 def by_twos(order: Sequence[int]) -> Iterator[int]:

@@ -178,8 +178,8 @@ def make_problem(X: Matrix, preferences: AnyPreferences, parameters: Parameters)
     costs = costs_of(X, preferences)
     n_rows = sample_size(X, preferences, costs, parameters) if is_free else 0
     choice = choose_solver(X, preferences, parameters, n_rows, costs)
-    sample = draw_sample(X, pairs, n_rows) if choice.samples else None
-    if choice.samples and (sample is None or not tells_of_all(sample.X)):
+    sample = draw_sample(X, pairs, n_rows) if choice.sample is not None else None
+    if choice.sample is not None and (sample is None or not tells_of_all(sample.X)):
         sample, choice = None, choose_solver(X, preferences, parameters, 0, costs)
     rows = choice.rows(X, n_threads, preferences)
     penalty = parameters.conditions.penalty(X.columns)

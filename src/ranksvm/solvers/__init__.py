@@ -3,8 +3,8 @@
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .newton import newton
-from .planes_in_turn import planes_first, planes_last
-from .products_in_turn import products_first
+from .planes_in_turn import PlanesFirst, planes_last
+from .products_in_turn import ProductsFirst
 from .progress import Progress
 from .protocols import Objective
 from .result import Callback, Iteration, SolverResult, Status
@@ -16,14 +16,14 @@ __all__ = [
     "CuttingPlanes",
     "Iteration",
     "Objective",
+    "PlanesFirst",
+    "ProductsFirst",
     "Progress",
     "SolverResult",
     "Status",
     "bundle",
     "newton",
-    "planes_first",
     "planes_last",
-    "products_first",
     "samples_first",
     "trust_region",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import record
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
 from .line_search import search_kink
@@ -37,26 +39,13 @@ IN_TURN, IN_TURN_IF_WEAK = 2.0, 8.0  # times the products that are said to do, i
 FREE_AGAIN = 0.05  # of planes that go on, before they have to show that they get on
 
 
-def planes_first(
-    fallback: SmoothSolver,
-    work: float,
-    objective: Objective,
-    w0: Vector,
-    progress: Progress | None = None,
-    *,
-    planes: CuttingPlanes | None = None,
-    unless_weak: bool = False,
-    products: float | None = None,
-    more_if_weak: bool = False,
-    if_fewer: float = np.inf,
-    ends_at_once: bool = False,
-    last: SmoothSolver | None = None,
-) -> SolverResult:
-    """Minimise by cutting planes as long as they promise to be quicker than another solver.
+@record
+class PlanesFirst:
+    """Cutting planes, as long as they promise to be quicker than another solver.
 
-    Otherwise the other solver takes over (`Patience`), with the lower bound of the planes, which
-    stay, and at the best point if that is known to be good for something. Where it comes to a
-    stand, planes go on (`planes_last`).
+    Otherwise that takes over (`Patience`), with the lower bound of the planes, which stay, and at
+    the best point if that is known to be good for something. Where it comes to a stand, planes go
+    on (`planes_last`).
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
@@ -69,77 +58,91 @@ def planes_first(
     is to the others; so where planes may be many, so that a share of them tells for little, they
     begin unless it is weaker still.
 
-    Parameters
+    Attributes
     ----------
-    fallback : callable
-        Such as `newton` or `trust_region`.
     work : float
-        How many planes cost about as much as the fallback.
-    objective : Objective
-        With an unsmoothed, non-negative risk, which may be smooth.
-    w0 : ndarray of shape (objective.size,)
-    progress : Progress, optional
-    planes : CuttingPlanes, optional
-        As for `bundle`.
-    unless_weak : bool, default=False
+        How many planes cost about as much as the other solver, such as `newton`.
+    unless_weak : bool
         Whether to give planes up, if regularisation is weak, at the first one that does not halve
         the value. Weak is below 1.1e-4, or where planes may be 80 or more, 2e-5.
-    products : float, optional
-        How many the fallback is said to take, if that is a guess.
-    more_if_weak : bool, default=False
+    products : float or None
+        How many the other solver is said to take, if that is a guess.
+    more_if_weak : bool
         Whether it takes twice what weak regularisation tells (`products_if_strong`), if that is
-        more; planes may then take so much longer.
-    if_fewer : float, default=inf
+        more, as where rows are fewer than features, so that little but regularisation tells some
+        weights; planes may then take so much longer.
+    if_fewer : float
         Whether to give planes up at the first one if so many products would not end
-        (`products_if_strong`), where w0 is zero.
-    ends_at_once : bool, default=False
-        As for `Patience`, of planes.
-    last : callable, optional
-        What takes over in place of the fallback where either has led nowhere.
-
-    Returns
-    -------
-    SolverResult
+        (`products_if_strong`), where they begin at zero.
+    ends_at_once : bool
+        As for `Patience`, of planes: as where few rows decide.
+    last : callable or None
+        What takes over in place of the other solver where either has led nowhere.
     """
-    progress = progress or Progress()
-    planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-    limit = WEAK if work < MANY_PLANES else WEAK_FOR_MANY
 
-    def goes_on(progress: Progress) -> bool:
-        values = [line.value for line in progress.history[-2:]]
-        falls = len(values) == 1 or values[1] <= HALF * values[0]
-        is_weak = unless_weak and not falls and strength(progress, w0) < limit
-        n_products = products_if_strong(progress, w0)
-        if is_weak or n_products > if_fewer:
-            return False
-        dearer = 1.0
-        if more_if_weak and products and n_products < np.inf:
-            dearer = max(WITH_KINKS * n_products / products, 1.0)
-        return Patience(dearer * work, ends_at_once=ends_at_once, free=FREE / dearer)(progress)
+    work: float
+    unless_weak: bool = False
+    products: float | None = None
+    more_if_weak: bool = False
+    if_fewer: float = np.inf
+    ends_at_once: bool = False
+    last: SmoothSolver | None = None
 
-    with progress.patient(goes_on):
-        result = bundle(objective, w0, progress, planes=planes)
-    if result.status.is_end:
-        return result
-    start = better_start(result, w0, FAR_OF_PLANES)
-    if products is not None:
+    def before(self, other: SmoothSolver, planes: CuttingPlanes | None = None) -> SmoothSolver:
+        """Return what minimises unsmoothed, non-negative objectives by planes, then the other.
+
+        These may be smooth. The planes are those that there are already, as for `bundle`.
+        """
+        return partial(self._minimize, other, planes)
+
+    def _minimize(
+        self,
+        other: SmoothSolver,
+        planes: CuttingPlanes | None,
+        objective: Objective,
+        w0: Vector,
+        progress: Progress,
+    ) -> SolverResult:
+        planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
+        with progress.patient(partial(self._goes_on, w0)):
+            result = bundle(objective, w0, progress, planes=planes)
+        if result.status.is_end:
+            return result
+        start = better_start(result, w0, FAR_OF_PLANES)
+        if self.products is None:
+            return planes_last(other, objective, start, progress, planes=planes)
         zero, there = (progress.history[k].value for k in (0, -1))
         weak = RATHER_WEAK if there < LITTLE_LEFT * zero else WEAK
-        is_weak = unless_weak and strength(progress, w0) < weak
-        if is_weak and last is None:
-            beside = PlanesBeside(fallback, Patience(np.inf), work, DOUBTFUL * products)
+        is_weak = self.unless_weak and strength(progress, w0) < weak
+        if is_weak and self.last is None:
+            beside = PlanesBeside(other, Patience(np.inf), self.work, DOUBTFUL * self.products)
             return planes_last(beside.minimize, objective, start, progress, planes=planes)
         in_turn = IN_TURN_IF_WEAK if is_weak else IN_TURN
-        with progress.patient(Patience(in_turn * products, of_bounds=is_weak)):
-            result = planes_last(fallback, objective, start, progress, planes=planes)
+        with progress.patient(Patience(in_turn * self.products, of_bounds=is_weak)):
+            result = planes_last(other, objective, start, progress, planes=planes)
         if result.status is not Status.GIVEN_UP:
             return result
-        with progress.patient(Patience(AGAIN * work, free=FREE_AGAIN)):
+        with progress.patient(Patience(AGAIN * self.work, free=FREE_AGAIN)):
             result = bundle(objective, result.weights, progress, planes=planes)
         if result.status.is_end:
             return result
-        start, fallback = better_start(result, w0, FAR_OF_PLANES), last or fallback
-    return planes_last(fallback, objective, start, progress, planes=planes)
+        start = better_start(result, w0, FAR_OF_PLANES)
+        return planes_last(self.last or other, objective, start, progress, planes=planes)
+
+    def _goes_on(self, w0: Vector, progress: Progress) -> bool:
+        """Say whether planes that began at w0 are to go on."""
+        limit = WEAK if self.work < MANY_PLANES else WEAK_FOR_MANY
+        values = [line.value for line in progress.history[-2:]]
+        falls = len(values) == 1 or values[1] <= HALF * values[0]
+        is_weak = self.unless_weak and not falls and strength(progress, w0) < limit
+        n_products = products_if_strong(progress, w0)
+        if is_weak or n_products > self.if_fewer:
+            return False
+        dearer = 1.0
+        if self.more_if_weak and self.products and n_products < np.inf:
+            dearer = max(WITH_KINKS * n_products / self.products, 1.0)
+        patience = Patience(dearer * self.work, ends_at_once=self.ends_at_once, free=FREE / dearer)
+        return patience(progress)
 
 
 def planes_last(
@@ -163,7 +166,7 @@ def planes_last(
     first : callable
         Such as `newton` or `trust_region`.
     objective, w0, progress, planes
-        As for `planes_first`.
+        As for `bundle`; the objective is unsmoothed, and may be smooth.
 
     Returns
     -------

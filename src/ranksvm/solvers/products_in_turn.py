@@ -36,67 +36,64 @@ SLOW = (0.25, 0.98), (0.5, 0.8)  # such a share of that has left more than this 
 OF_ALL = 0.75  # of the iterations allowed, that planes leave the rest of to others
 
 
-def products_first(
-    fallback: SmoothSolver,
-    work: float,
-    objective: Objective,
-    w0: Vector,
-    progress: Progress,
-    *,
-    solves_models: bool = False,
-    planes: float = 0.0,
-    unsure: float = np.inf,
-) -> SolverResult:
-    """Minimise by `trust_region` as long as it promises to be quicker than another solver.
+@record
+class ProductsFirst:
+    """Products by `trust_region`, as long as they promise to be quicker than another solver.
 
-    Otherwise the other solver takes over (`Patience`), with the lower bound that has been reached,
-    and at the best point if that is known to be good for something.
+    Otherwise that takes over (`Patience`), with the lower bound that has been reached, and at the
+    best point if that is known to be good for something.
 
     Planes may go on after products of a smooth loss (`PlanesAfter`), or be tried beside those of a
     smoothed one (`PlanesBeside`).
 
-    Parameters
+    Attributes
     ----------
-    fallback : callable
-        Such as `newton`.
     work : float
-        What it takes, in products and iterations of `trust_region`.
-    objective : Objective
-        With smooth derivatives.
-    w0 : ndarray of shape (objective.size,)
-    progress : Progress
-    solves_models : bool, default=False
+        What the other solver, such as `newton`, takes, in products and iterations of
+        `trust_region`.
+    solves_models : bool
         Whether the other solver takes a few Newton steps. These then go on as soon as a model takes
         as many products as one and a half of them cost; and at the best point, whatever the gap, if
         that has half of the first value at most. Otherwise no products go on after planes.
-    planes : float, default=0.0
+    planes : float
         How many planes the other solver costs, where these may go on from zero; or of a smoothed
         loss, about half as many as may be tried beside.
-    unsure : float, default=inf
+    unsure : float
         After how many products of a smoothed loss.
-
-    Returns
-    -------
-    SolverResult
     """
-    most = int(np.clip(IN_ONE_STEP * work, FEWEST, MOST_PRODUCTS))
-    patience = Patience(work, most_products=most if solves_models else np.inf)
-    products = partial(trust_region, max_products=most)
-    if planes > 0 and unsure < np.inf:
-        beside = PlanesBeside(products, patience, planes, unsure)
-        result = beside.minimize(objective, w0, progress)
-    elif planes > 0 and not w0.any():
-        after = PlanesAfter(products, patience, planes, resumes=solves_models)
-        result = after.minimize(objective, w0, progress)
-    else:
+
+    work: float
+    solves_models: bool = False
+    planes: float = 0.0
+    unsure: float = np.inf
+
+    def before(self, other: SmoothSolver) -> SmoothSolver:
+        """Return what minimises objectives with smooth derivatives by products, then the other."""
+        return partial(self._minimize, other)
+
+    def _minimize(
+        self, other: SmoothSolver, objective: Objective, w0: Vector, progress: Progress
+    ) -> SolverResult:
+        result = self._by_products(objective, w0, progress)
+        if result.status.is_end:
+            return result
+        has_fallen = self.solves_models and result.value <= FALLEN * result.history[0].value
+        far = FAR_OF_PLANES if progress.solver == "bundle" else FAR
+        start = result.weights if has_fallen else better_start(result, w0, far)
+        return other(objective, start, progress)
+
+    def _by_products(self, objective: Objective, w0: Vector, progress: Progress) -> SolverResult:
+        most = int(np.clip(IN_ONE_STEP * self.work, FEWEST, MOST_PRODUCTS))
+        patience = Patience(self.work, most_products=most if self.solves_models else np.inf)
+        products = partial(trust_region, max_products=most)
+        if self.planes > 0 and self.unsure < np.inf:
+            beside = PlanesBeside(products, patience, self.planes, self.unsure)
+            return beside.minimize(objective, w0, progress)
+        if self.planes > 0 and not w0.any():
+            after = PlanesAfter(products, patience, self.planes, resumes=self.solves_models)
+            return after.minimize(objective, w0, progress)
         with progress.patient(patience):
-            result = products(objective, w0, progress)
-    if result.status.is_end:
-        return result
-    has_fallen = solves_models and result.value <= FALLEN * result.history[0].value
-    far = FAR_OF_PLANES if progress.solver == "bundle" else FAR
-    start = result.weights if has_fallen else better_start(result, w0, far)
-    return fallback(objective, start, progress)
+            return products(objective, w0, progress)
 
 
 @record

@@ -52,7 +52,7 @@ def samples_first(
     objective: Objective,
     w0: Vector,
     progress: Progress | None = None,
-    most_products: float = MOST_PRODUCTS,
+    most_products: float = np.inf,
 ) -> SolverResult:
     """Minimise by Newton steps of a sample as long as they serve, and then by another solver.
 
@@ -76,8 +76,8 @@ def samples_first(
         With smooth derivatives.
     w0 : ndarray of shape (objective.size,)
     progress : Progress, optional
-    most_products : float, default=20
-        Of a step, as many as one of the fallback costs; no more than 20.
+    most_products : float, default=inf
+        Of a step, as many as one of the fallback costs; 20 at most, whatever that is.
 
     Returns
     -------
