@@ -132,17 +132,12 @@ class SolverChoice:
         """
         used, last = {line.solver for line in result.history}, result.history[-1]
         gave_up = not used <= {"bundle", "trust_region"}
-        are_few = self._are_few(max(last.n_products, FEW_PRODUCTS))
-        choice = replace(
-            self, where=replace(self.where, always=self.where.always and are_few and not gave_up)
-        )
+        always = self.where.always and self._are_few(max(last.n_products, FEW_PRODUCTS))
+        choice = replace(self, where=replace(self.where, always=always and not gave_up))
         warm = WARM_SMOOTHED if self.name == "newton" else WARM
-        is_quick = (
-            used == {"bundle"}
-            and self.planes is not None
-            and last.iteration <= warm * self.planes.work
-        )
-        return choice if self.kinks and is_quick else choice.without_planes()
+        n_planes = warm * self.planes.work if self.kinks and self.planes is not None else 0.0
+        is_quick = used == {"bundle"} and last.iteration <= n_planes
+        return choice if n_planes > 0 and is_quick else choice.without_planes()
 
     def _are_few(self, n_products: float) -> bool:
         """Say whether so many are less work than warm Newton steps."""

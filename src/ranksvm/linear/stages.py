@@ -40,7 +40,7 @@ class Where:
     from_zero : bool
         From zero, where it is not. The other solver begins at zero all the same.
     weak : float
-        The strength (`ranksvm.solvers.turns.strength`) below which it is weak.
+        The strength below which it is weak: twice the first bound, as a part of the value at zero.
     """
 
     always: bool = False
