@@ -37,13 +37,18 @@ class FreeBlocks {
   // What no heap gives back, or is too large, is not kept, nor the block whose place this takes.
   void give_back(BlockMemory block) noexcept {
     if (block.size < kLeast || block.size > kMost) return;
+    for (auto& free : blocks_)
+      if (free.size == 0) {
+        free = std::move(block);
+        return;
+      }
     std::swap(blocks_[next_], block);
     next_ = (next_ + 1) % blocks_.size();
   }
 
  private:
   static constexpr std::size_t kLeast = std::size_t{1} << 17, kMost = std::size_t{1} << 22;
-  std::array<BlockMemory, 3> blocks_;
+  std::array<BlockMemory, 4> blocks_;
   std::size_t next_ = 0;
 };
 

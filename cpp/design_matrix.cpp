@@ -247,6 +247,25 @@ void gather_row(const CsrMatrix<Value, Index>& X, std::int64_t i, std::int64_t b
   }
 }
 
+// The first of what a row stores, after which a processor foresees the rest.
+template <class Value>
+RANKSVM_INLINE void prefetch_array(const Value* values, std::int64_t n) {
+  constexpr std::int64_t kLine = 64, kMost = 4 * kLine;
+  const auto n_bytes = std::min<std::int64_t>(n * static_cast<std::int64_t>(sizeof(Value)), kMost);
+  for (std::int64_t at = 0; at < n_bytes; at += kLine)
+    prefetch(reinterpret_cast<const char*>(values) + at);
+}
+
+template <class Value>
+void prefetch_row(const DenseMatrix<Value>& X, std::int64_t i, std::int64_t begin,
+                  std::int64_t end) {
+  prefetch_array(X.values + i * X.n_columns + begin, end - begin);
+}
+
+// That takes two reads, one after the other, and dense copies of few elements hide no more.
+template <class Value, class Index>
+void prefetch_row(const CsrMatrix<Value, Index>&, std::int64_t, std::int64_t, std::int64_t) {}
+
 }  // namespace
 
 template <class Matrix>
@@ -305,9 +324,12 @@ template <class Matrix, class Real>
 void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, std::int64_t n,
                  std::int64_t first_column, std::int64_t last_column, const double* shift,
                  const double* scale, Real* result) {
-  for (std::int64_t i = 0; i < n; ++i)
+  constexpr std::int64_t kAhead = 8;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (rows && i + kAhead < n) prefetch_row(X, rows[i + kAhead], first_column, last_column);
     gather_row(X, rows ? rows[i] : first + i, first_column, last_column, shift, scale,
                result + i * (last_column - first_column));
+  }
 }
 
 #define RANKSVM_INSTANTIATE(...)                                                                   \

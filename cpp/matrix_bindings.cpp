@@ -39,14 +39,14 @@ Out<Real, 2> new_block(std::int64_t n, std::int64_t d) {
 }
 
 template <class Real>
-void bind_like(nb::module_& m) {
+void bind_block(nb::module_& m, const char* name) {
   m.def(
-      "like",
-      [](const In<Real, 2>& block) {
-        return new_block<Real>(static_cast<std::int64_t>(block.shape(0)),
-                               static_cast<std::int64_t>(block.shape(1)));
+      name,
+      [](std::int64_t n_rows, std::int64_t n_columns) {
+        require(n_rows >= 0 && n_columns >= 0, "a block has no fewer than no rows and columns");
+        return new_block<Real>(n_rows, n_columns);
       },
-      "block"_a.noconvert(), "A block of the same shape, not initialised.");
+      "n_rows"_a, "n_columns"_a, "A block of this shape, not initialised.");
 }
 
 template <class Matrix, class Real>
@@ -55,7 +55,8 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
       name,
       [](const Held<Matrix>& held, std::int64_t first, std::int64_t last,
          const std::optional<In<std::int64_t, 1>>& rows, std::int64_t first_column,
-         std::int64_t last_column, const In<double, 1>& shift, const In<double, 1>& scale) {
+         std::int64_t last_column, const In<double, 1>& shift, const In<double, 1>& scale,
+         const std::optional<InOut<Real, 2>>& out) {
         const auto& X = held.matrix;
         const auto d = static_cast<std::size_t>(X.n_columns);
         require(shift.shape(0) == d && scale.shape(0) == d, "one shift and scale per column");
@@ -66,15 +67,20 @@ void bind_gather(nb::class_<Held<Matrix>>& cls, const char* name) {
         if (rows)
           for (auto i = first; i < last; ++i)
             require(rows->data()[i] >= 0 && rows->data()[i] < X.n_rows, "no such row");
-        auto result = new_block<Real>(last - first, last_column - first_column);
+        const auto n = last - first, width = last_column - first_column;
+        require(!out || (static_cast<std::int64_t>(out->shape(0)) == n &&
+                         static_cast<std::int64_t>(out->shape(1)) == width),
+                "out is of another shape");
+        auto result = out ? Out<Real, 2>(*out) : new_block<Real>(n, width);
         const nb::gil_scoped_release release;
-        gather_rows(X, rows ? rows->data() + first : nullptr, first, last - first, first_column,
-                    last_column, shift.data(), scale.data(), result.data());
+        gather_rows(X, rows ? rows->data() + first : nullptr, first, n, first_column, last_column,
+                    shift.data(), scale.data(), result.data());
         return result;
       },
       "first"_a, "last"_a, "rows"_a.noconvert().none(), "first_column"_a, "last_column"_a,
-      "shift"_a.noconvert(), "scale"_a.noconvert(),
-      "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense.");
+      "shift"_a.noconvert(), "scale"_a.noconvert(), "out"_a.noconvert() = nb::none(),
+      "Rows rows[first:last] (rows None: first:last), (X - shift) * scale, dense; in out, if "
+      "given.");
 }
 
 template <class Matrix>
@@ -250,8 +256,8 @@ void bind_matrices(nanobind::module_& m) {
       .def("advance", &SparseHessian::advance, "n_documents"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Go through so many documents more; return whether there are others left.");
-  bind_like<float>(m);
-  bind_like<double>(m);
+  bind_block<float>(m, "block32");
+  bind_block<double>(m, "block64");
   bind_dense<float>(m, "DenseMatrix32");
   bind_dense<double>(m, "DenseMatrix64");
   bind_csr<float, std::int32_t>(m, "CsrMatrix32");

@@ -19,6 +19,8 @@ namespace nb = nanobind;
 template <class T, int N>
 using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N>
+using InOut = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
 
 inline void require(bool condition, const char* message) {

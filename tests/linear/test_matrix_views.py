@@ -93,6 +93,20 @@ def test_blocks_of_views(case):
             assert block.dtype == dtype
             atol = rtol * (1 + np.abs(array).max())
             np.testing.assert_allclose(block, expected, rtol=rtol, atol=atol)
+            among = np.full((len(expected) + 2, d), 7.0, dtype)
+            view.gather(rows, (0, d), shift, scale, dtype, among[1:-1])
+            np.testing.assert_array_equal(among[1:-1], block)
+            np.testing.assert_array_equal(among[[0, -1]], 7.0)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_a_block_has_to_fit_where_it_goes(kind):
+    X = DesignMatrix.from_array(kind(np.ones((4, 3))))
+    for shape in ((3, 2), (2, 2), (2, 3)):
+        with pytest.raises(ValueError, match="out is of another shape"):
+            X.gather((0, 3, None), (0, 3), np.zeros(3), np.ones(3), np.float64, np.empty(shape))
+    with pytest.raises(TypeError):
+        X.gather((0, 3, None), (0, 3), np.zeros(3), np.ones(3), np.float32, np.empty((3, 3)))
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])

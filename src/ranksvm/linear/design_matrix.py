@@ -143,9 +143,9 @@ or float64
         """Copy some columns, in ascending order."""
         self._begin_pass()
         some = self._products.columns(columns)
-        shape = (self.shape[0], len(columns))
         share = len(columns) / max(self.shape[1], 1)
-        return DesignMatrix(some, shape, round(share * self.n_stored))
+        n_stored = round(share * self.n_stored)
+        return DesignMatrix(some, (self.shape[0], len(columns)), n_stored)
 
     def copied(self, rows: NDArray[np.int64]) -> DesignMatrix:
         """Copy some rows, dense, in double precision."""
@@ -381,6 +381,7 @@ or float64
         shift: Vector,
         scale: Vector,
         dtype: type[np.floating],
+        out: NDArray[np.floating] | None = None,
     ) -> NDArray[np.floating]:
         """Copy a block of ``(X - shift) * scale``, dense.
 
@@ -391,8 +392,9 @@ or float64
         columns : tuple (first, last)
         shift, scale : ndarray of shape (n_features,)
         dtype : numpy.float32 or numpy.float64
+        out : ndarray of that type, optional
         """
-        return self._products.gather(Block(*rows, *columns, shift, scale), dtype)
+        return self._products.gather(Block(*rows, *columns, shift, scale), dtype, out)
 
     def sparse_rows(self) -> SparseRows | None:
         """Return what is stored, of CSR; None of a dense matrix."""

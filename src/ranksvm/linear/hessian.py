@@ -26,6 +26,7 @@ from ..pairs.loss_evaluation import SmoothEvaluation
 from ..pairs.queries import QueryGroups
 from ..pairs.sweeps import BlockSweep
 from ..threads import in_order
+from .block_memory import new_block
 from .given_hessian import PANEL_BYTES, given_hessian
 from .long_query import BLOCK_BYTES, Floats, Rows, StandardizedRows, long_query_product
 from .sparse_hessian import SparseRows, sparse_product
@@ -153,7 +154,7 @@ def _block_product(Z: StandardizedRows, groups: QueryGroups, queries: tuple[int,
     """Return what queries from first to last add to ``Z' N Z``."""
     first, last = (int(place) for place in groups.indptr[list(queries)])
     block = Z.gather((first, last))
-    moved = _core.like(block)
+    moved = new_block(block.shape, Z.dtype)
     Z.sweep.half_laplacian(*queries, block, 0, block.shape[1], moved)
     return block.T @ moved
 

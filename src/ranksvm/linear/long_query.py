@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..pairs.sweeps import BlockSweep
 from ..records import record
 from ..threads import InOrder
+from .block_memory import new_block
 
 Floats = NDArray[np.floating]
 Range: TypeAlias = tuple[int, int]
@@ -42,8 +43,9 @@ class Rows(Protocol):
         shift: NDArray[np.float64],
         scale: NDArray[np.float64],
         dtype: type[np.floating],
+        out: Floats | None = None,
     ) -> Floats:
-        """Copy a block of ``(X - shift) * scale``, dense."""
+        """Copy a block of ``(X - shift) * scale``, dense, into `out` if given."""
 
 
 @record
@@ -61,11 +63,13 @@ class StandardizedRows:
         """Bytes of a number."""
         return np.dtype(self.dtype).itemsize
 
-    def gather(self, places: tuple[int, int], columns: tuple[int, int] | None = None) -> Floats:
-        """Copy the rows at places from first to last, and columns likewise."""
+    def gather(
+        self, places: Range, columns: Range | None = None, out: Floats | None = None
+    ) -> Floats:
+        """Copy the rows at places from first to last, and columns likewise, into `out` if given."""
         rows = self.sweep.rows(*places)
-        columns = columns or (0, self.X.shape[1])
-        return self.X.gather((0, len(rows), rows), columns, self.shift, self.scale, self.dtype)
+        columns, block = columns or (0, self.X.shape[1]), (0, len(rows), rows)
+        return self.X.gather(block, columns, self.shift, self.scale, self.dtype, out)
 
 
 def long_query_product(
@@ -115,7 +119,7 @@ class _Walk:
         blocks = [
             panel if places == own else self._gather(places, self._columns) for places in moving
         ]
-        moved = np.empty(panel.shape, self._Z.dtype)
+        moved = self._new_block(*panel.shape)
 
         def walk_on(part: int) -> None:
             columns, walk = self._walks[part]
@@ -135,15 +139,19 @@ class _Walk:
         )
 
     def _gather(self, places: Range, columns: Range) -> Floats:
-        rows = np.empty((places[1] - places[0], columns[1] - columns[0]), self._Z.dtype)
+        rows = self._new_block(places[1] - places[0], columns[1] - columns[0])
 
         def copy(part: Range) -> None:
             there = (self._begin + places[0] + part[0], self._begin + places[0] + part[1])
-            rows[slice(*part)] = self._Z.gather(there, columns)
+            self._Z.gather(there, columns, rows[slice(*part)])
 
         for _ in self._ordered(copy, ranges(0, len(rows), self._max_rows)):
             pass
         return rows
+
+    def _new_block(self, n_rows: int, n_columns: int) -> Floats:
+        # Of the size of all others, so that one takes the place of another.
+        return new_block((STEP_BLOCKS * self._max_rows, n_columns), self._Z.dtype)[:n_rows]
 
 
 def _steps(windows: list[NDArray[np.uint32]], size: int) -> Iterator[tuple[Range, Range, Range]]:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..pairs.core_pairs import CorePairs
 from ..pairs.joined import Run, joined
 from ..pairs.loss_evaluation import SmoothEvaluation
@@ -33,6 +32,7 @@ from ..pairs.queries import QueryGroups
 from ..pairs.rounding import relative_rounding
 from ..records import record
 from ..threads import in_order
+from .block_memory import new_block
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
 from .matrix import Fresh, FullStep, Hessian, Slope
@@ -273,7 +273,7 @@ class _End:
         sweep, _ = core_sweep(loss)
         rows = sweep.rows()
         Z = X.gather(Block(0, len(rows), rows, 0, len(scale), shift, scale), dtype)
-        moved = _core.like(Z)
+        moved = new_block(Z.shape, dtype)
         sweep.half_laplacian(0, loss.groups.n_queries, Z, 0, Z.shape[1], moved)
         squares = np.einsum("ij,ij->j", Z, Z) if every > 1 else None
         return _Product(Z.T @ moved, squares)

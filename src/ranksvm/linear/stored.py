@@ -15,6 +15,7 @@ from .offsets import column_offsets, sampled_rows
 from .sparse_hessian import CoreCsr, SparseRows
 from .views import Block, Products, RowIndex
 
+Floats = NDArray[np.floating]
 Vector = NDArray[np.float64]
 CoreMatrix: TypeAlias = _core.DenseMatrix32 | _core.DenseMatrix64 | CoreCsr
 
@@ -24,7 +25,7 @@ class SparseArrays(NamedTuple):
 
     indptr: NDArray[np.integer]
     indices: NDArray[np.integer]
-    values: NDArray[np.floating]
+    values: Floats
 
     def columns(self, columns: NDArray[np.int64], n_columns: int) -> SparseArrays:
         """Copy some of so many columns, in ascending order."""
@@ -122,11 +123,13 @@ class Stored:
         arrays = SparseArrays(indptr, indices, X.data)
         return Stored(same(*arrays, self.shape[0]), X.shape[::-1], source=arrays)
 
-    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
-        """Copy a block, dense, as float32 or float64."""
+    def gather(self, block: Block, dtype: type[np.floating], out: Floats | None = None) -> Floats:
+        """Copy a block, dense, as float32 or float64; into an array of that type, if given."""
         if self._offset is not None:
             block = block._replace(shift=block.shift + self._offset)
-        return self._core.gather32(*block) if dtype is np.float32 else self._core.gather64(*block)
+        gather: Any = self._core.gather32 if dtype is np.float32 else self._core.gather64
+        copy: Floats = gather(*block, out)
+        return copy
 
     def rows(self, rows: RowIndex) -> Products:
         """Return some rows: a view of those that are adjacent, a dense copy of others."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .matrix import Rounded
 from .sparse_hessian import SparseRows
 
+Floats = NDArray[np.floating]
 Vector = NDArray[np.float64]
 RowIndex: TypeAlias = slice | NDArray[np.integer]
 
@@ -57,8 +58,8 @@ class Products(Protocol):
     def t_dot_squares(self, u: Vector, v: Vector, n_threads: int) -> Vector:
         """Return ``X.T @ u`` and ``(X * X).T @ v`` as two columns."""
 
-    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
-        """Copy a block, dense, as float32 or float64."""
+    def gather(self, block: Block, dtype: type[np.floating], out: Floats | None = None) -> Floats:
+        """Copy a block, dense, as float32 or float64; into an array of that type, if given."""
 
     def rows(self, rows: RowIndex) -> Products:
         """Return some rows: a view of those that are adjacent, a dense copy of others."""
@@ -105,12 +106,12 @@ class TakenRows:
         """Return ``X[rows].T @ u`` and ``(X * X)[rows].T @ v`` as two columns."""
         return self._X.t_dot_squares(self._spread(u), self._spread(v), n_threads)
 
-    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
-        """Copy a block, dense, as float32 or float64."""
+    def gather(self, block: Block, dtype: type[np.floating], out: Floats | None = None) -> Floats:
+        """Copy a block, dense, as float32 or float64; into an array of that type, if given."""
         if block.order is None:
-            return self._X.gather(block._replace(order=self._rows), dtype)
+            return self._X.gather(block._replace(order=self._rows), dtype, out)
         rows = self._rows[block.order[block.first : block.last]]
-        return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype)
+        return self._X.gather(block._replace(first=0, last=len(rows), order=rows), dtype, out)
 
     def rows(self, rows: RowIndex) -> Products:
         """Return some rows: a dense copy."""
@@ -172,10 +173,10 @@ class ScaledColumns:
         both = self._X.t_dot_squares(u, v, n_threads)
         return both * np.stack([self._scale, self._scale**2], axis=1)
 
-    def gather(self, block: Block, dtype: type[np.floating]) -> NDArray[np.floating]:
-        """Copy a block, dense, as float32 or float64."""
+    def gather(self, block: Block, dtype: type[np.floating], out: Floats | None = None) -> Floats:
+        """Copy a block, dense, as float32 or float64; into an array of that type, if given."""
         shift, scale = block.shift / self._scale, block.scale * self._scale
-        return self._X.gather(block._replace(shift=shift, scale=scale), dtype)
+        return self._X.gather(block._replace(shift=shift, scale=scale), dtype, out)
 
     def rows(self, rows: RowIndex) -> Products:
         """Return some rows: a view of those that are adjacent, a dense copy of others."""
