@@ -406,14 +406,29 @@ def test_a_callback_ends_it_and_few_iterations_do(loss, small):
 
 
 @pytest.mark.parametrize(
-    ("C", "n_planes", "solvers"),
-    [(1e-3, 8, {"bundle"}), (1e-3, 0, {"samples"}), (1e2, 8, {"samples"})],
+    ("C", "n_planes", "n_steps", "is_noise", "solvers"),
+    [
+        (
+            1e-3,
+            8,
+            1e9,
+            False,
+            {"bundle"},
+        ),  # no more of them than the optimum of the sample is worth
+        (1e-3, 8, 1e-9, False, {"samples"}),
+        (1e-3, 8, 1e-9, True, {"bundle"}),  # noise, of which another sample tells nothing
+        (1e-3, 0, 1e9, True, {"samples"}),
+        (1e2, 8, 1e9, False, {"samples"}),
+    ],
 )
 def test_planes_take_the_place_of_steps_where_few_do_on_the_sample(
-    C, n_planes, solvers, small, monkeypatch
+    C, n_planes, n_steps, is_noise, solvers, small, monkeypatch
 ):
     monkeypatch.setattr(steps_by_samples, "FEW_PLANES", n_planes)
+    monkeypatch.setattr(choice_by_cost, "STEPS_OF_SAMPLE", n_steps)
     X, y = noisy(20_000, 4)
+    if is_noise:
+        y = np.random.default_rng(0).permutation(y)
     model = RankSVM(C, loss="hinge").fit(X, y)
     assert (solvers_of(model), model.status_) == (solvers, "converged")
     again = model.set_params(C=2 * C, warm_start=True).fit(X, y)

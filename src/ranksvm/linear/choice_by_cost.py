@@ -27,6 +27,7 @@ STEPS, STEPS_OF_HINGE = 6, (5, 1.3)  # of Newton's method; for the hinge, and mo
 # Of a sample: what a step by it costs at most not to be preceded, in products; how many there are
 # on all rows, and what each of them takes besides, in products.
 LITTLE_STEP, STEPS_BY_SAMPLE, PRODUCTS_OF_STEP = 1.8, 4, 3.6
+STEPS_OF_SAMPLE = 10  # of Newton's method, to its optimum, with kinks
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 3.5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
@@ -127,7 +128,9 @@ def choose_solver(
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
     if n_sampled > 0 and explicit.name == "newton" and not (kinks and costs.few_rows_decide):
         n_products = 0.0 if kinks else _before_sample(costs, n_sampled)
-        sample = SampleFirst(n_products, costs.newton(1, kinks) / costs.product)
+        of_sample = costs.of_rows(n_sampled).newton(STEPS_OF_SAMPLE, kinks)
+        step = costs.newton(1, kinks) / costs.product
+        sample = SampleFirst(n_products, step, of_sample / costs.plane)
         return replace(choice.without_planes(), sample=sample)
     if choice.name == "trust_region" and choice.planes is not None and descent == np.inf:
         planes = replace(choice.planes, last=_blocks(X, preferences, costs, parameters))

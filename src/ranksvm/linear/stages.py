@@ -103,10 +103,13 @@ class SampleFirst:
     step : float
         How many a step by the Hessian of all rows is worth: a step by the sample has no more to
         correct it.
+    n_planes : float
+        How many planes of the hinge cost as much as the optimum of the sample: so few go before it.
     """
 
     n_products: float = 0.0
     step: float = np.inf
+    n_planes: float = np.inf
 
     def before(self, other: SmoothSolver) -> SmoothSolver:
         """Return what minimises by them, and where they do not serve, by another solver."""
@@ -115,7 +118,9 @@ class SampleFirst:
     def _minimize(
         self, other: SmoothSolver, objective: Objective, w0: Vector, progress: Progress
     ) -> SolverResult:
-        solver: SmoothSolver = partial(samples_first, other, most_products=self.step)
+        solver: SmoothSolver = partial(
+            samples_first, other, most_products=self.step, n_planes=self.n_planes
+        )
         if self.n_products > 0 and not w0.any():
             solver = ProductsFirst(self.n_products).before(solver)
         return solver(objective, w0, progress)

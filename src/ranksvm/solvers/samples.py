@@ -41,6 +41,7 @@ LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these
 MOST_IDLE = (10, 30)  # of these, without kinks and with, that bring the gap down by little in a row
 SHORT, AS_MANY = 0.01, 8  # a step of a loss with kinks that leads nowhere; it counts so many times
 FEW_PLANES = 8  # of a sample, to be tried on all rows
+NOTHING_LEARNT, ALL_RANKED = 0.95, 0.01  # of the value at zero, that is left at its optimum
 MOST_OF_SAMPLE = 70  # steps to its optimum, with more of which it is no easier than all rows
 HARDLY = 0.99  # of the gap: where that is left, without kinks, a step counts twice
 
@@ -53,12 +54,16 @@ def samples_first(
     w0: Vector,
     progress: Progress | None = None,
     most_products: float = np.inf,
+    n_planes: float = np.inf,
 ) -> SolverResult:
     """Minimise by Newton steps of a sample as long as they serve, and then by another solver.
 
     Where the penalty has kinks or bounds, these are proximal Newton steps.
 
     1. Minimise by planes, if a few of them do on the sample, from zero; as long as they promise to.
+       They may be eight where the sample's value at its optimum is nearly that at zero, as of noise
+       (another sample's optimum is as far from that of all rows as zero is), or next to nothing, so
+       that planes end all at once; and else as many as its optimum is worth.
     2. Step by the Hessian of the sample at the present weights, with a line search, from `w0`,
        unless that is zero.
     3. Where a step does not bring the gap down well, step by conjugate gradients with the Hessian
@@ -78,6 +83,8 @@ def samples_first(
     progress : Progress, optional
     most_products : float, default=inf
         Of a step, as many as one of the fallback costs; 20 at most, whatever that is.
+    n_planes : float, default=inf
+        How many planes cost as much as the optimum of the sample.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def samples_first(
     progress = progress or Progress()
     if objective.sampled is None:
         return fallback(objective, w0, progress)
-    by_planes = _few_planes(w0, progress)
+    by_planes = _few_planes(w0, progress, n_planes)
     if by_planes is not None:
         return by_planes
     progress.begin("samples", objective)
@@ -156,7 +163,7 @@ def _idle(before: Evaluation, trial: Trial[Evaluation]) -> int:
     return 2 if there.absolute_gap > HARDLY * before.absolute_gap else 1
 
 
-def _few_planes(w0: Vector, progress: Progress) -> SolverResult | None:
+def _few_planes(w0: Vector, progress: Progress, n_planes: float) -> SolverResult | None:
     """Minimise by planes, if few of them do on the sample; None where they do not."""
     kinks = progress.unsmoothed
     sampled = None if kinks is None or w0.any() else kinks.sampled
@@ -164,7 +171,9 @@ def _few_planes(w0: Vector, progress: Progress) -> SolverResult | None:
         return None
     asked = {name: getattr(progress, name) for name in ("tol", "epsilon", "share", "at_rest")}
     of_sample = bundle(sampled, w0, Progress(**asked, max_iter=FEW_PLANES))
-    if of_sample.status is not Status.CONVERGED:
+    left = of_sample.value / of_sample.history[0].value
+    are_few = of_sample.n_iter <= n_planes or not ALL_RANKED < left < NOTHING_LEARNT
+    if of_sample.status is not Status.CONVERGED or not are_few:
         return None
     patience = Patience(FEW_PLANES)
 
