@@ -186,19 +186,17 @@ def _of_squared_hinge(
     is_cheap = costs.plane <= CHEAP_PLANE * costs.product or n_products <= few
     by_planes = by_rows and is_much and is_cheap
     begins = is_less and _is_dense(costs) and n_products <= few
-    planes_first = by_planes and not begins
-    n_planes, is_first = (
-        _planes_after(costs, cost),
-        is_less or (not in_rows and n_steps < UNSURE * steps),
-    )
-    begin = BEFORE_POINTS * n_products if begins else n_products
+    is_first = is_less or (not in_rows and n_steps < UNSURE * steps)
+    planes = PlanesFirst(cost / costs.plane, if_fewer=n_products)
+    n_after = _planes_after(costs, cost)
+    n_begin = BEFORE_POINTS * n_products if begins else n_products
     return SolverChoice(
         explicit.name,
         kinks=False,
-        planes=PlanesFirst(cost / costs.plane, if_fewer=n_products) if planes_first else None,
-        products=ProductsFirst(begin, solves_models=not is_first, planes=n_planes),
+        planes=planes if by_planes and not begins else None,
+        products=ProductsFirst(n_begin, solves_models=not is_first, planes=n_after),
         where=Where(always=n_products > few, from_zero=begins),
-        interior=InteriorLast(n_steps, is_first, n_planes) if n_steps <= MOST_STEPS else None,
+        interior=InteriorLast(n_steps, is_first, n_after) if n_steps <= MOST_STEPS else None,
     )
 
 

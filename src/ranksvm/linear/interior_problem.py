@@ -202,9 +202,9 @@ class InteriorProblem:
         to a half, as logarithms go, but a half at most: the best leaves some slopes far too small,
         to grow by many steps.
 
-        So it does for the squared hinge where it suits pairs unevenly, as where rows are many and
-        their features of many scales: then weights are variables of their own, of zero, and slopes
-        a fifth of what pairs weigh, as they are wherever weights are their own.
+        So it does for the squared hinge where it suits pairs unevenly, as with features of many
+        scales, unless these are hardly more than rows: then weights are variables of their own, of
+        zero, and slopes a fifth of what pairs weigh, as they are wherever weights are their own.
         """
         if self.owns_weights:
             return self.amid()

@@ -86,9 +86,8 @@ class DescentFirst:
         if result.status.is_end:
             return result
         has_kinks = progress.unsmoothed is not None
-        return other(
-            objective, w0 if has_kinks else better_start(result, w0, FAR_OF_PLANES), progress
-        )
+        start = w0 if has_kinks else better_start(result, w0, FAR_OF_PLANES)
+        return other(objective, start, progress)
 
 
 @record
