@@ -256,7 +256,7 @@ def test_scores_that_are_far_are_computed_afresh():
 def test_a_large_hessian_is_not_kept(monkeypatch):
     X, y, qid = problem()
     model = RankSVM(solver="newton", tol=1e-8).fit(X, y, qid)
-    monkeypatch.setattr(design_matrix, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(one_pass, "MOST_COLUMNS", 4)
     monkeypatch.setattr(design_matrix, "UNCACHED", X.size)
     n_passes = model.history_[-1].n_passes
     objective = objective_of(X, y, qid)

@@ -17,7 +17,7 @@ from ..pairs.sweeps import Pairs
 from .hessian import weight_space_hessian
 from .matrix import LARGE, ColumnSums, FullStep, Rounded, column_scales
 from .occurring import IN_TRAINING, Columns, occurring
-from .one_pass import Precision, one_of, one_pass, whole_queries
+from .one_pass import one_pass, precision_of, whole_queries
 from .read_ahead import ReadAhead
 from .rough_hessian import rough_hessian
 from .sparse_hessian import SparseRows
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
 ROUNDED = range(1 << 21, 1 << 26)  # stored values, fewer of which caches hold as they are
 UNCACHED = 1 << 24  # stored values: caches hold but a small part of them
 
@@ -348,10 +347,9 @@ or float64
         """Return ``X p``, and the loss and its derivatives at ``scores + X p``, from one pass.
 
         See `ranksvm.linear.one_pass`. The result is None where queries are too long for that, X is
-        too sparse, numbers too large, or pairs are given or listed. A large Hessian is left for
-        when it is needed; and without one, two passes are quicker if caches may hold much of X. It
-        is then that scores at the end are computed afresh, too. A Hessian that may be rough is
-        exact where X is large, since more steps are more passes.
+        too sparse, numbers too large, or pairs are given or listed. Without a Hessian, two passes
+        are quicker if caches may hold much of X; it is then that scores at the end are computed
+        afresh, too.
         """
         if not (isinstance(loss, SmoothLoss) and loss.is_of_queries):
             return None
@@ -360,10 +358,7 @@ or float64
         blocks = whole_queries(self, loss.pairs.groups)
         if blocks is None:
             return None
-        precision = None
-        if dtype is not None and self.shape[1] <= MOST_COLUMNS:
-            every = one_of(blocks, self.shape) if roughly and not self.is_large else 1
-            precision = Precision(*self.standardization(n_threads), dtype, every)
+        precision = precision_of(self, blocks, dtype, roughly, n_threads)
         if precision is None and self.n_stored < UNCACHED:
             return None
         self._begin_pass()

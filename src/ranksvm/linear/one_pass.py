@@ -35,7 +35,7 @@ from ..threads import in_order
 from .block_memory import new_block
 from .hessian import HostRows, blocks_of_queries, core_sweep, suits_blocks
 from .long_query import BLOCK_BYTES
-from .matrix import Fresh, FullStep, Hessian, Slope
+from .matrix import Fresh, FullStep, Hessian, Matrix, Slope
 from .rough_hessian import MUCH, promised, stands_for_all
 from .views import Block, Products
 
@@ -46,6 +46,7 @@ Vector = NDArray[np.float64]
 
 LEAST_ROWS, MOST_ROWS = 256, 1 << 14  # of a block
 SINGLE = 4  # bytes of a number in single precision
+MOST_COLUMNS = 2048  # of a Hessian that is kept beside another
 LONGEST = 4  # in blocks, of a query that is gone through as one
 # A sample is one of so many blocks at most, of so many at least, and has rows for each feature.
 RAREST, LEAST_BLOCKS, ROWS_OF_FEATURE = 8, 8, 100
@@ -80,7 +81,21 @@ def whole_queries(X: HostRows, groups: QueryGroups) -> list[Run] | None:
     return blocks + [(query, query + 1) for query in long_queries]
 
 
-def one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
+def precision_of(
+    X: Matrix, blocks: list[Run], dtype: type[np.floating] | None, roughly: bool, n_threads: int
+) -> Precision | None:
+    """Say how a Hessian is computed beside; None if none is asked for.
+
+    A large one is left for when it is needed. One that may be rough is exact where X is large,
+    since more steps are more passes.
+    """
+    if dtype is None or X.shape[1] > MOST_COLUMNS:
+        return None
+    every = _one_of(blocks, X.shape) if roughly and not X.is_large else 1
+    return Precision(*X.standardization(n_threads), dtype, every)
+
+
+def _one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
     """Return the number of blocks of which one is in a sample; 1 if all of them are needed."""
     n, d = shape
     return max(min(RAREST, len(blocks) // LEAST_BLOCKS, n // (ROWS_OF_FEATURE * max(d, 1))), 1)
