@@ -10,14 +10,13 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from ranksvm import RankSVM
-from ranksvm.linear import composed_solvers
 from ranksvm.linear.choice_by_cost import choose_solver
-from ranksvm.linear.composed_solvers import interior_last
 from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.interior_point import interior_point
 from ranksvm.linear.interior_problem import InteriorProblem
 from ranksvm.linear.parameters import Parameters
 from ranksvm.linear.row_space import RowSpace
+from ranksvm.linear.stages import InteriorLast
 from ranksvm.linear.training import Problem, make_problem
 from ranksvm.pairs.given import GivenPreferences
 from ranksvm.pairs.preferences import Preferences
@@ -173,7 +172,7 @@ def test_newton_steps_make_way():
     X, y, qid = nearly_separable(600, 200)
     problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 100.0, 1e-6)
     progress = Progress(tol=1e-6)
-    result = interior_last(newton, 12.0, problem.objective, np.zeros(200), progress)
+    result = InteriorLast(12.0).minimize(newton, problem.objective, np.zeros(200), progress)
     solvers = [line.solver for line in result.history]
     assert str(result.status) == "converged"
     assert [*dict.fromkeys(solvers)] == ["newton", "interior_point"]
@@ -198,7 +197,8 @@ def test_planes_go_before_them_as_far_as_they_promise_to_be_quicker(worth, other
     X, y, qid = nearly_separable(600, 200)
     problem, parameters = problem_of(X, Preferences.from_labels(y, qid), 10.0, 1e-6)
     progress = Progress(tol=1e-6)
-    result = interior_last(newton, 12.0, problem.objective, np.zeros(200), progress, worth)
+    interior = InteriorLast(12.0, n_planes=worth)
+    result = interior.minimize(newton, problem.objective, np.zeros(200), progress)
     assert str(result.status) == "converged"
     assert {line.solver for line in result.history} == {"newton", "bundle", *others}
     assert result.value == pytest.approx(problem.minimize(parameters).value, rel=2e-6)
@@ -210,7 +210,8 @@ def test_planes_that_are_given_up_stay_for_others():
     planes = CuttingPlanes(200, 1)
 
     def steps(objective, w0, progress):
-        return interior_last(newton, 12.0, objective, w0, progress, 20.0)
+        interior = InteriorLast(12.0, n_planes=20.0)
+        return interior.minimize(newton, objective, w0, progress)
 
     result = planes_last(steps, problem.objective, np.zeros(200), Progress(tol=1e-6), planes=planes)
     n_planes = sum(line.solver == "bundle" for line in result.history)
@@ -230,7 +231,8 @@ def test_columns_and_their_products_are_for_planes():
 def test_newton_steps_that_end_soon_do_not():
     X, y, qid = nearly_separable(2000, 20)
     problem, _ = problem_of(X, Preferences.from_labels(y, qid), 1.0)
-    result = interior_last(newton, 12.0, problem.objective, np.zeros(20), Progress(tol=1e-9))
+    progress = Progress(tol=1e-9)
+    result = InteriorLast(12.0).minimize(newton, problem.objective, np.zeros(20), progress)
     assert {line.solver for line in result.history} == {"newton"}
 
 
@@ -270,18 +272,18 @@ def test_auto_takes_them_and_warm_starts_do_not_begin_with_them():
 
 @pytest.fixture
 def starts(monkeypatch):
-    """Return how many steps may go first, and whether from other weights than zero, of each."""
-    starts = []
+    """Return whether steps go first, and whether from other weights than zero, of each."""
+    starts, minimize = [], InteriorLast.minimize
 
-    def noted(steps, n_steps, objective, w0, progress, n_planes):
-        starts.append((n_steps, w0.any()))
-        return interior_last(steps, n_steps, objective, w0, progress, n_planes)
+    def noted(interior, steps, objective, w0, progress):
+        starts.append((interior.takes_steps(w0), w0.any()))
+        return minimize(interior, steps, objective, w0, progress)
 
-    monkeypatch.setattr(composed_solvers, "interior_last", noted)
+    monkeypatch.setattr(InteriorLast, "minimize", noted)
     return starts
 
 
-@pytest.mark.parametrize(("n_steps", "taken"), [(1.0, 0.0), (9.0, 9.0)])
+@pytest.mark.parametrize(("n_steps", "taken"), [(1.0, False), (9.0, True)])
 def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, starts):
     X, y, qid = nearly_separable(200, 300, length=20)
     parameters = Parameters(C=10.0, n_threads=1)
@@ -291,6 +293,7 @@ def test_weights_to_start_from_save_none_of_so_few_steps(n_steps, taken, starts)
     choice = replace(problem.choice, interior=interior)
     result = replace(problem, choice=choice).minimize(parameters, np.full(300, 1e-3))
     assert result.status is Status.CONVERGED
+    assert ("row_space" in {line.solver for line in result.history}) is taken
     assert starts == [(taken, True)]
 
 
@@ -298,7 +301,7 @@ def test_products_of_dense_rows_begin_and_interior_points_begin_at_zero_all_the_
     X, y, qid = nearly_separable(200, 300, length=20)
     model = RankSVM(10.0, tol=1e-6).fit(X, y, qid)
     assert model.history_[0].solver == "trust_region"
-    assert starts == [(0.0, False)]
+    assert starts == [(False, False)]
     preferences = Preferences.from_labels(y, qid)
     for n_filled, is_dense in ((300, True), (20, False)):
         X[:, n_filled:] = 0.0

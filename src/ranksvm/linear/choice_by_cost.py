@@ -88,7 +88,7 @@ def choose_solver(
     - where pairs of the squared hinge are so few that interior points cost less, these in their
       place, or up to twice as much with fewer features than rows, but products before them where
       rows are dense; and where they cost no more than 50 steps, after these, which take many where
-      rows can nearly all be ranked (`ranksvm.linear.composed_solvers.interior_last`); neither these
+      rows can nearly all be ranked (`ranksvm.linear.stages.InteriorLast`); neither these
       nor planes where Newton steps, which end exactly, cost next to nothing,
     - at once for the hinge loss where X is large, so that its passes are charged for as if they
       came from disk, and they cost no more than 33 planes; or on a GPU, if no more than four each,

@@ -18,11 +18,9 @@ from ..solvers import (
     Progress,
     SolverResult,
     Status,
-    bundle,
     newton,
     trust_region,
 )
-from ..solvers.patience import Patience
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
 from ..solvers.turns import SmoothSolver
@@ -40,8 +38,9 @@ __all__ = [
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
     "blocks_last",
-    "interior_last",
+    "gets_nearer",
     "is_for_planes",
+    "knowing_rows",
     "pair_by_pair",
     "row_space",
     "steps_in_row_space",
@@ -54,10 +53,7 @@ INTERIOR_STEPS, MOST_STEPS = 12, 40  # hardly more for a small tol; within condi
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
-LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of Newton's method, before it may be given up
-LONGER = 2.0  # times what interior points are said to cost, where Newton steps are given up
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
-SETTLED = 1e-3  # of the value: few steps near the end change it by more
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps; and by shared
 # features.
@@ -139,7 +135,7 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         return _of_listed_pairs(objective, w0, progress)
     if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
         return steps_in_row_space(objective, w0, progress)
-    with progress.patient(_gets_nearer, Status.STALLED):
+    with progress.patient(gets_nearer, Status.STALLED):
         result = steps_in_row_space(objective, w0, progress)
     return pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
 
@@ -187,82 +183,7 @@ def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> 
     return newton(objective, w0, progress, name="row_space", resumes=False)
 
 
-def interior_last(
-    solver: SmoothSolver,
-    n_steps: float,
-    objective: Objective,
-    w0: Vector,
-    progress: Progress,
-    n_planes: float = 0.0,
-) -> SolverResult:
-    """Minimise the squared hinge by Newton steps, and by interior points where these lead too far.
-
-    Where rows can nearly be ranked without fault, few pairs are active, and others with each step:
-    dozens of Newton steps change one small set for another, each of them cut short. Interior points
-    weigh all pairs, so that they hardly know the difference. Near the end, Newton steps go on pair
-    by pair. Planes add up, whatever pairs are active, and where these are few they end all at once;
-    nor do scales of features hold them up for long. So where many of them cost as much as interior
-    points, they go before these.
-
-    Parameters
-    ----------
-    solver : callable
-        That takes Newton steps.
-    n_steps : float
-        How many of these interior points cost as much as, which are given up where they promise no
-        end by then; 0 leaves them out.
-    objective : LinearObjective
-        Of pairs that may be listed.
-    w0, progress
-        As for `row_space`.
-    n_planes : float, default=0.0
-        How many planes interior points are worth, if planes are to go before them.
-    """
-    assert isinstance(objective, LinearObjective)
-    patience = Patience(WORK_OF_STEP * n_steps)
-
-    def goes_on(progress: Progress) -> bool:
-        n_done = len(progress.history) - progress.first - 1
-        if n_done < LEAST_STEPS or _settles(progress):
-            return True
-        return patience(progress) and _gets_nearer(progress)
-
-    if n_steps > 0:
-        with progress.patient(goes_on):
-            result = solver(objective, w0, progress)
-        if result.status.is_end:
-            return result
-        if FINE < result.dual_gap <= NEAR and isinstance(objective.loss.pairs, CorePairs):
-            stalled = replace(result, status=Status.STALLED)
-            return pair_by_pair(solver, objective, stalled, progress)
-        w0 = result.weights
-        if n_planes > 0:
-            with progress.patient(Patience(LONGER * n_planes, ends_at_once=True)):
-                result = bundle(objective, w0, progress, planes=progress.planes)
-            if result.status.is_end:
-                return result
-            w0 = result.weights
-    from .interior_point import interior_point  # likewise
-
-    known = objective if objective.rows is not None else _knowing_rows(objective)
-    return interior_point(known, w0, progress, max_steps=1.5 * MOST_STEPS)
-
-
-def _settles(progress: Progress) -> bool:
-    """Say whether whole steps hardly change the value since a few, as before the last of them.
-
-    The gap tells of that end hardly sooner than it comes, where C is large.
-    """
-    lines = progress.history[progress.first :]
-    n_settled = 0
-    for before, there in zip(lines[-2::-1], lines[:0:-1], strict=True):
-        if there.step < 1.0 or before.value - there.value > SETTLED * abs(there.value):
-            break
-        n_settled += 1
-    return 0 < n_settled <= IDLE
-
-
-def _gets_nearer(progress: Progress) -> bool:
+def gets_nearer(progress: Progress) -> bool:
     """Say whether exact steps near the optimum still bring the gap down, unlike rounding."""
     gaps = [line.dual_gap for line in progress.history[progress.first :][-IDLE - 1 :]]
     is_near = len(gaps) > IDLE and gaps[-1] > FINE and gaps[0] <= NEAR
@@ -291,10 +212,13 @@ def pair_by_pair(
         return result
     from .interior_point import interior_point  # which few problems need
 
-    return interior_point(_knowing_rows(objective), result.weights, progress, max_steps=MOST_STEPS)
+    return interior_point(knowing_rows(objective), result.weights, progress, max_steps=MOST_STEPS)
 
 
-def _knowing_rows(objective: LinearObjective) -> LinearObjective:
+def knowing_rows(objective: LinearObjective) -> LinearObjective:
+    """Return the objective as one that knows its row space."""
+    if objective.rows is not None:
+        return objective
     assert isinstance(objective.X, DesignMatrix)
     return replace(objective, rows=RowSpace(objective.X, objective.n_threads))
 

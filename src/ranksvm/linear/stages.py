@@ -5,13 +5,24 @@ Each knows what the others cost in its own work, and so how long it is worth goi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..pairs.core_pairs import CorePairs
 from ..records import record
-from ..solvers import Objective, ProductsFirst, Progress, SolverResult, samples_first
+from ..solvers import (
+    Objective,
+    ProductsFirst,
+    Progress,
+    SolverResult,
+    Status,
+    bundle,
+    samples_first,
+)
 from ..solvers.patience import LINEAR, Patience
 from ..solvers.turns import (
     FAR_OF_PLANES,
@@ -20,11 +31,17 @@ from ..solvers.turns import (
     better_start,
     strength,
 )
+from .objective import LinearObjective
 
 Vector = NDArray[np.float64]
 
 FREE_PASSES = 100.0  # in the dual, as many as mostly do, before these have to promise an end
 FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start from
+LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of these, before they may be given up
+LONGER = 2.0  # times what interior points are said to cost, where Newton steps are given up
+SETTLED, IDLE = 1e-3, 3  # of the value, what steps near the end hardly change; so few of these
+NEAR, FINE = 1e-4, 1e-10  # gaps between which Newton steps go on pair by pair
+MOST_STEPS = 60.0  # of interior points
 
 
 @record
@@ -127,17 +144,25 @@ class SampleFirst:
 
 @record
 class InteriorLast:
-    """Interior points of the squared hinge, where Newton steps promise no end.
+    """Newton steps for the squared hinge, and interior points where these lead too far.
+
+    Where rows can nearly be ranked without fault, few pairs are active, and others with each step:
+    dozens of Newton steps change one small set for another, each of them cut short. Interior points
+    weigh all pairs, so that they hardly know the difference. Near the end, Newton steps go on pair
+    by pair. Planes add up, whatever pairs are active, and where these are few they end all at once;
+    nor do scales of features hold them up for long. So where many of them cost as much as interior
+    points, they go before these.
 
     Attributes
     ----------
     n_steps : float
-        How many of these they are worth.
+        How many of Newton's steps interior points are worth: these are given up where they promise
+        no end by then.
     is_first : bool
-        Whether they do without any, unless there are weights to start from and they cost more than
-        two.
+        Whether there are none of these, unless there are weights to start from and interior points
+        cost more than two.
     n_planes : float
-        How many planes they are worth, if some are to go on before them.
+        How many planes interior points are worth, if some are to go on before them.
     """
 
     n_steps: float
@@ -147,9 +172,64 @@ class InteriorLast:
     def minimize(
         self, steps: SmoothSolver, objective: Objective, w0: Vector, progress: Progress
     ) -> SolverResult:
-        """Minimise by steps of Newton's method, and then by these; they may come to a stand."""
-        from .composed_solvers import interior_last  # which few problems need
+        """Minimise a loss whose pairs may be listed; it may come to a stand.
 
-        saves = not self.is_first or (w0.any() and self.n_steps > FEW_STEPS)
-        n_steps = self.n_steps if saves else 0.0
-        return interior_last(steps, n_steps, objective, w0, progress, self.n_planes)
+        Parameters
+        ----------
+        steps : callable
+            That takes Newton steps.
+        objective : LinearObjective
+        w0, progress
+            As for `ranksvm.solvers.newton`.
+        """
+        from .composed_solvers import knowing_rows, pair_by_pair  # which few problems need
+        from .interior_point import interior_point  # likewise
+
+        assert isinstance(objective, LinearObjective)
+        if self.takes_steps(w0):
+            with progress.patient(self._goes_on()):
+                result = steps(objective, w0, progress)
+            if result.status.is_end:
+                return result
+            if FINE < result.dual_gap <= NEAR and isinstance(objective.loss.pairs, CorePairs):
+                stalled = replace(result, status=Status.STALLED)
+                return pair_by_pair(steps, objective, stalled, progress)
+            w0 = result.weights
+            if self.n_planes > 0:
+                with progress.patient(Patience(LONGER * self.n_planes, ends_at_once=True)):
+                    result = bundle(objective, w0, progress, planes=progress.planes)
+                if result.status.is_end:
+                    return result
+                w0 = result.weights
+        return interior_point(knowing_rows(objective), w0, progress, max_steps=MOST_STEPS)
+
+    def takes_steps(self, w0: Vector) -> bool:
+        """Say whether Newton steps go first from these weights."""
+        return not self.is_first or (self.n_steps > FEW_STEPS and bool(w0.any()))
+
+    def _goes_on(self) -> Callable[[Progress], bool]:
+        from .composed_solvers import gets_nearer  # likewise
+
+        patience = Patience(WORK_OF_STEP * self.n_steps)
+
+        def goes_on(progress: Progress) -> bool:
+            n_done = len(progress.history) - progress.first - 1
+            if n_done < LEAST_STEPS or _settles(progress):
+                return True
+            return patience(progress) and gets_nearer(progress)
+
+        return goes_on
+
+
+def _settles(progress: Progress) -> bool:
+    """Say whether whole steps hardly change the value since a few, as before the last of them.
+
+    The gap tells of that end hardly sooner than it comes, where C is large.
+    """
+    lines = progress.history[progress.first :]
+    n_settled = 0
+    for before, there in zip(lines[-2::-1], lines[:0:-1], strict=True):
+        if there.step < 1.0 or before.value - there.value > SETTLED * abs(there.value):
+            break
+        n_settled += 1
+    return 0 < n_settled <= IDLE
