@@ -12,7 +12,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Progress, newton, trust_region
-from ranksvm.solvers.smoothing import Continuation
+from ranksvm.solvers.smoothing import CLOSE, Continuation
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 
@@ -79,6 +79,17 @@ def test_goes_wide_where_regularization_is_weak(loss, d, C, wide):
     if wide:
         assert there.width == pytest.approx(1 / here.dual.multiple)
         assert there.dual.multiple == pytest.approx(1, rel=1e-6)
+
+
+def test_close_to_the_end_no_way_begins_wide():
+    X, y, qid = few_rows(2)
+    w = solve(X, y, qid, "hinge", 1e3, tol=1e-3).weights
+    parameters = Parameters(loss="hinge", C=1e3)
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
+    start = problem.objective.smoothed().evaluate(w)
+    assert start.begins_wide
+    assert Continuation().begun(start, (1 - 0.9 * CLOSE) * start.value) is start
+    assert Continuation().begun(start, (1 - 1.1 * CLOSE) * start.value).width > start.width
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,10 @@ class _Newton:
         self._n_rough = N_ROUGH if objective.size >= WIDE and not w0.any() else 0
         start = objective.evaluate(w0, self._dtype, roughly=self._n_rough > 0)
         target = self._progress.allowed(start.value)
-        start = self._continuation.start(start, self._progress.lower_bound, target)
-        return self._continuation.widened(start) if start.begins_wide else start
+        lower_bound = self._progress.lower_bound
+        return self._continuation.begun(
+            self._continuation.start(start, lower_bound, target), lower_bound
+        )
 
     def _direction(self, current: Evaluation, refined: Evaluation) -> tuple[Vector | None, bool]:
         """Return the step from here, narrowed maybe, and whether it is by the Hessian there."""

@@ -107,6 +107,11 @@ class Continuation:
             return start
         return start.narrowed(min((AMPLE * target / start.smoothing) ** 0.5, WIDEST / start.width))
 
+    def begun(self, start: Evaluation, lower_bound: float) -> Evaluation:
+        """Return the start, or where to begin wide, but close to the end."""
+        is_close = start.value - lower_bound <= CLOSE * start.value
+        return self.widened(start) if start.begins_wide and not is_close else start
+
     def widened(self, evaluation: Evaluation) -> Evaluation:
         """Return the evaluation, or where to begin wide, as where regularisation is weak."""
         wide = None if self._began is not None else evaluation.widened()

@@ -142,7 +142,7 @@ def _begun(
     left, progress.left_off = progress.left_off, None  # which is not to stay
     if resumes and left is not None:
         return continuation.resumed(cast("Evaluation", left), start)
-    return continuation.widened(start) if start.begins_wide else start
+    return continuation.begun(start, progress.lower_bound)
 
 
 def forcing(norm: float, norm_at_start: float, target: float, loosest: float = 1.0) -> float:
