@@ -115,7 +115,11 @@ def _suits_interior_point(objective: LinearObjective) -> bool:
 
 
 def row_space(objective: Objective, w0: Vector, progress: Progress | None = None) -> SolverResult:
-    """Minimise an objective that knows its row space."""
+    """Minimise an objective that knows its row space.
+
+    Where scales differ by so much that steps for the squared hinge lead nowhere, interior points
+    do, as for the hinge.
+    """
     assert isinstance(objective, LinearObjective)
     assert objective.rows is not None
     progress = progress or Progress()
@@ -137,7 +141,10 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         return steps_in_row_space(objective, w0, progress)
     with progress.patient(gets_nearer, Status.STALLED):
         result = steps_in_row_space(objective, w0, progress)
-    return pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+    result = pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+    if result.status is not Status.STALLED:
+        return result
+    return _of_listed_pairs(objective, result.weights, progress)
 
 
 def _in_blocks(objective: LinearObjective, w0: Vector, progress: Progress) -> SolverResult:
