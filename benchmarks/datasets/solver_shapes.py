@@ -130,6 +130,14 @@ def make_columns_and_products() -> Data:
     return Data(np.hstack((X, X[:, first] * X[:, second])), y.astype(np.float64), None)
 
 
+def make_far_scales(rows: int, features: int, digits: float) -> Data:
+    """Dense rows in pairs that can all be ranked, by features of scales that lie far apart."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features)) * 10 ** rng.uniform(-digits, digits, features)
+    row = np.arange(rows)
+    return Data(X, (row % 2).astype(np.float64), row // 2)
+
+
 def make_binary(rows: int, features: int) -> Data:
     """Dense rows of one query with two noisy labels; up to twice as many as features divide."""
     rng = np.random.default_rng(0)
@@ -164,6 +172,8 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "few-positives-60000x50": partial(make_rare_positives, 60_000, 50, 10),
     "on-the-margin-10000x6": partial(make_on_the_margin, 10_000),
     "columns-and-products-569x495": make_columns_and_products,
+    "far-scales-200x300": partial(make_far_scales, 200, 300, 5.0),
+    "far-scales-940x950": partial(make_far_scales, 940, 950, 3.0),
     "one-ranking-2000000x10": partial(make_one_ranking, 2_000_000),
     "one-ranking-5000000x10": partial(make_one_ranking, 5_000_000),
 }

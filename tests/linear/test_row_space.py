@@ -25,7 +25,7 @@ from ranksvm.pairs.explicit import ExplicitPairs, ListedSquaredHinge
 from ranksvm.pairs.losses import SquaredHinge
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.pairs.queries import QueryGroups
-from ranksvm.solvers import Progress
+from ranksvm.solvers import Progress, Status
 
 STORAGES = {
     "dense": np.ascontiguousarray,
@@ -229,6 +229,72 @@ def test_interior_points_or_newton_steps_do_where_scales_of_dense_features_diffe
     assert exact_value(model, X, y, C, "hinge") <= model.objective_ * (1 + 1e-12)
     there = fitted(X, y, loss="hinge", C=C, tol=1e-3, solver="newton")
     assert model.objective_ * (1 - model.dual_gap_) <= there.objective_
+
+
+def pairs_of_two(n, d, digits, seed):
+    """Queries of two rows each, that can be ranked, and features of scales that lie far apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-digits, digits, d)
+    return X, np.arange(n) % 2, np.arange(n) // 2
+
+
+def exact_value_of_two(w, X, C, power):
+    """The objective for queries of two rows, without any rounding."""
+    X, w = (np.vectorize(Fraction, otypes=[object])(part) for part in (X, w))
+    lacking = (max(1 - row @ w, 0) for row in X[1::2] - X[::2])
+    return w @ w / 2 + 2 * Fraction(C) * sum(part**power for part in lacking)
+
+
+@pytest.mark.parametrize(
+    ("loss", "C", "n", "d", "digits", "seed", "tol"),
+    [
+        ("hinge", 300.0, 60, 60, 5, 1, 1e-5),
+        ("hinge", 300.0, 60, 60, 6, 2, 1e-5),
+        ("hinge", 300.0, 60, 90, 6, 0, 1e-5),
+        ("hinge", 300.0, 200, 300, 6, 0, 1e-3),
+        ("squared_hinge", 1e4, 60, 90, 6, 0, 1e-5),
+        ("squared_hinge", 1e4, 60, 90, 6, 1, 1e-5),
+    ],
+)
+def test_what_can_be_ranked_is_certified_however_far_scales_differ(
+    loss, C, n, d, digits, seed, tol
+):
+    """Scores are known to so little that its loss alone would be more than the gap."""
+    X, y, qid = pairs_of_two(n, d, digits, seed)
+    model = RankSVM(C, loss=loss, tol=tol, n_threads=1).fit(X, y, qid)
+    assert model.status_ == "converged"
+    value = exact_value_of_two(model.coef_, X, C, 1 if loss == "hinge" else 2)
+    assert model.objective_ * (1 - model.dual_gap_) <= value <= model.objective_ * (1 + 1e-12)
+
+
+def by_interior_points(n, d, digits, of_a_query, C, tol):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-digits, digits, d)
+    preferences = Preferences.from_labels(rng.integers(0, 3, n), np.arange(n) // of_a_query)
+    parameters = Parameters(C, "hinge", solver="row_space", n_threads=1)
+    problem = make_problem(DesignMatrix.from_array(X), preferences, parameters)
+    return interior_point(problem.objective, np.zeros(d), Progress(tol))
+
+
+def test_interior_points_make_way_once_rounding_is_all_that_is_left():
+    result = by_interior_points(60, 60, 5, 20, 1.0, 1e-9)
+    assert result.status is Status.STALLED
+    left = [line.value * line.dual_gap for line in result.history]
+    last = max(k for k in range(1, len(left)) if left[k] <= 0.5 * min(left[:k]))
+    assert min(line.step for line in result.history[-10:]) >= 0.9
+    assert len(left) - 1 - last <= 12
+
+
+def test_short_steps_may_be_many():
+    result = by_interior_points(60, 60, 4, 60, 1e4, 1e-8)
+    assert sum(line.step < 0.9 for line in result.history) > 20
+    assert result.dual_gap < 1e-4
+
+
+def test_steps_in_single_precision_that_lead_nowhere_are_few():
+    result = by_interior_points(60, 58, 5, 60, 1.0, 1e-8)
+    assert result.status is Status.CONVERGED
+    assert len(result.history) < 30
 
 
 @every_loss

@@ -64,6 +64,9 @@ TO_BOUND = 0.995  # of the way
 LEAST_STEP = 1e-6
 STIFF = 100.0  # times what is rounding among dot products: what pairs are at least, in equations
 CORRECTIONS, NEAR, MORE = 3, 10.0, 1.01  # of a step; a factor between products; of the room
+# Of the way to where products are what they are to be; such steps, or any by equations in single
+# precision, that do not halve the gap, while products fell: it is one of rounding.
+WHOLE, IDLE = 0.9, 10
 
 
 def interior_point(
@@ -96,12 +99,13 @@ def interior_point(
     if w0.any():  # interior points may be worse for long
         progress.begin("interior_point", objective, keeps=True)
     status = progress.record(point.current, 0.0)
-    n_steps = 0
+    n_steps, gaps = 0, list[float]()
     while status is None and n_steps < max_steps:
         step = _step(problem, point)
         n_steps += 1
         part = 0.0 if step is None else min(TO_BOUND * step.room, 1.0)
-        if step is None or not part > LEAST_STEP:
+        if step is None or not part > LEAST_STEP or _are_idle(gaps):
+            gaps = []
             more_exact = problem.more_exact()
             if more_exact is not None:
                 problem = more_exact
@@ -114,8 +118,16 @@ def interior_point(
         point = problem.moved(point, step, part)
         progress.n_products += 1
         progress.n_evaluations += 1
-        status = progress.record(point.current, part)
+        best = problem.longer(point) or point.current
+        status = progress.record(best, part)
+        counts = part >= WHOLE or problem.is_single
+        gaps = [*gaps, best.value - progress.lower_bound] if counts else []
     return progress.result(status or Status.STALLED)
+
+
+def _are_idle(gaps: list[float]) -> bool:
+    """Say whether steps no longer halve the gap."""
+    return len(gaps) > IDLE and min(gaps[-IDLE:]) > 0.5 * min(gaps[:-IDLE])
 
 
 def _room(fastest: float) -> float:

@@ -25,7 +25,7 @@ from .objective import LinearEvaluation, LinearObjective
 from .row_space import RowSpace, have_little_in_common, less_means
 from .shared_columns import shared_columns
 from .shared_features import SharedFeatures
-from .slopes import at_slopes
+from .slopes import at_slopes, with_weights
 
 Vector = NDArray[np.float64]
 Space: TypeAlias = "DotProducts | FeatureSpace | SharedFeatures"
@@ -290,6 +290,23 @@ class InteriorProblem:
         if own is None:
             return current, 0.0
         return current, -current.gradient if self.by_features else balance - own
+
+    def longer(self, point: Point) -> LinearEvaluation | None:
+        """Return weights so much longer that all pairs keep the margin of the hinge, if better.
+
+        Where features are large and hardly regularised, scores are known to a hair's breadth, and
+        the loss of so little may be far more than the gap.
+        """
+        current = point.current
+        if self.is_squared:
+            return None
+        least = float((self.pairs.differences(current.scores) / self.margin).min())
+        if not 0 < least < 1:
+            return None
+        weights = current.weights / least
+        if not self.objective.penalty.value(weights) < current.value:
+            return None
+        return with_weights(current, weights, current.scores / least)
 
     def space(self, weights: Vector) -> Space:
         """Return how scores move with the slopes, by the weights that are free to."""

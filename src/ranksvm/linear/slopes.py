@@ -59,3 +59,11 @@ def at_slopes(
     )
     slope = Slope(-dual / c, objective.X.rounding_of_sums)
     return LinearEvaluation(objective, weights, scores, loss, slope)
+
+
+def with_weights(there: LinearEvaluation, weights: Vector, scores: Vector) -> LinearEvaluation:
+    """Return the evaluation of the same slopes and other weights, whose scores are known."""
+    loss, at = there.loss, there.objective.loss.evaluate(scores)
+    smoothing = max(at.value - loss.offset - float(loss.gradient @ scores), 0.0)
+    loss = replace(loss, value=at.value, rounding=at.rounding, smoothing=smoothing)
+    return replace(there, weights=weights, scores=scores, loss=loss)
