@@ -91,11 +91,11 @@ def precision_of(
     """
     if dtype is None or X.shape[1] > MOST_COLUMNS:
         return None
-    every = _one_of(blocks, X.shape) if roughly and not X.is_large else 1
+    every = one_of(blocks, X.shape) if roughly and not X.is_large else 1
     return Precision(*X.standardization(n_threads), dtype, every)
 
 
-def _one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
+def one_of(blocks: list[Run], shape: tuple[int, int]) -> int:
     """Return the number of blocks of which one is in a sample; 1 if all of them are needed."""
     n, d = shape
     return max(min(RAREST, len(blocks) // LEAST_BLOCKS, n // (ROWS_OF_FEATURE * max(d, 1))), 1)
