@@ -254,6 +254,7 @@ def exact_value_of_two(w, X, C, power):
         ("hinge", 300.0, 200, 300, 6, 0, 1e-3),
         ("squared_hinge", 1e4, 60, 90, 6, 0, 1e-5),
         ("squared_hinge", 1e4, 60, 90, 6, 1, 1e-5),
+        ("squared_hinge", 1e4, 60, 180, 6, 1, 1e-5),
     ],
 )
 def test_what_can_be_ranked_is_certified_however_far_scales_differ(

@@ -54,6 +54,7 @@ NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
 FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
+FAR_TOO_MANY = 200  # steps in the space of rows
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps; and by shared
 # features.
@@ -139,9 +140,10 @@ def row_space(objective: Objective, w0: Vector, progress: Progress | None = None
         return _of_listed_pairs(objective, w0, progress)
     if not (listed and isinstance(loss, SquaredHinge) and isinstance(loss.pairs, CorePairs)):
         return steps_in_row_space(objective, w0, progress)
-    with progress.patient(gets_nearer, Status.STALLED):
+    with progress.patient(lambda steps: _are_few(steps) and gets_nearer(steps), Status.STALLED):
         result = steps_in_row_space(objective, w0, progress)
-    result = pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
+    with progress.patient(_are_few, Status.STALLED):
+        result = pair_by_pair(partial(newton, name="row_space"), objective, result, progress)
     if result.status is not Status.STALLED:
         return result
     return _of_listed_pairs(objective, result.weights, progress)
@@ -188,6 +190,11 @@ def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> 
     if w0.any() and objective.known is None:
         w0 = objective.rows.projected(w0)
     return newton(objective, w0, progress, name="row_space", resumes=False)
+
+
+def _are_few(progress: Progress) -> bool:
+    """Say whether steps are not far more than they ever are where they lead on."""
+    return len(progress.history) - progress.first <= FAR_TOO_MANY
 
 
 def gets_nearer(progress: Progress) -> bool:
