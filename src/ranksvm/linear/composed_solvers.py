@@ -30,6 +30,7 @@ from .dot_products import DENSE
 from .matrix import Matrix
 from .objective import LinearObjective
 from .row_space import RowSpace, have_little_in_common, lists_pairs
+from .stages import FINE, IDLE, NEAR
 
 __all__ = [
     "DEARER_IF_SHARED",
@@ -51,9 +52,7 @@ Vector = NDArray[np.float64]
 
 INTERIOR_STEPS, MOST_STEPS = 12, 40  # hardly more for a small tol; within conditions, maybe
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
-FINE = 1e-10  # a gap
 FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
-NEAR, IDLE = 1e-4, 3  # a gap; steps that leave more than half of it
 FAR_TOO_MANY = 200  # steps in the space of rows
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps; and by shared

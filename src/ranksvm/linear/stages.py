@@ -40,7 +40,7 @@ FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start fr
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of these, before they may be given up
 LONGER = 2.0  # times what interior points are said to cost, where Newton steps are given up
 SETTLED, IDLE = 1e-3, 3  # of the value, what steps near the end hardly change; so few of these
-NEAR, FINE = 1e-4, 1e-10  # gaps between which Newton steps go on pair by pair
+NEAR, FINE = 1e-4, 1e-10  # gaps between which these go on pair by pair
 MOST_STEPS = 60.0  # of interior points
 
 
