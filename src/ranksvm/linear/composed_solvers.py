@@ -23,14 +23,13 @@ from ..solvers import (
 )
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
-from ..solvers.turns import SmoothSolver
+from ..solvers.turns import FINE, SmoothSolver, gets_nearer
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .dot_products import DENSE
 from .matrix import Matrix
 from .objective import LinearObjective
 from .row_space import RowSpace, have_little_in_common, lists_pairs
-from .stages import FINE, IDLE, NEAR
 
 __all__ = [
     "DEARER_IF_SHARED",
@@ -39,7 +38,6 @@ __all__ = [
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
     "blocks_last",
-    "gets_nearer",
     "is_for_planes",
     "knowing_rows",
     "pair_by_pair",
@@ -194,13 +192,6 @@ def steps_in_row_space(objective: Objective, w0: Vector, progress: Progress) -> 
 def _are_few(progress: Progress) -> bool:
     """Say whether steps are not far more than they ever are where they lead on."""
     return len(progress.history) - progress.first <= FAR_TOO_MANY
-
-
-def gets_nearer(progress: Progress) -> bool:
-    """Say whether exact steps near the optimum still bring the gap down, unlike rounding."""
-    gaps = [line.dual_gap for line in progress.history[progress.first :][-IDLE - 1 :]]
-    is_near = len(gaps) > IDLE and gaps[-1] > FINE and gaps[0] <= NEAR
-    return not is_near or min(gaps) <= 0.5 * gaps[0]
 
 
 def pair_by_pair(

@@ -5,7 +5,6 @@ Each knows what the others cost in its own work, and so how long it is worth goi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -26,9 +25,13 @@ from ..solvers import (
 from ..solvers.patience import LINEAR, Patience
 from ..solvers.turns import (
     FAR_OF_PLANES,
+    FINE,
+    IDLE,
+    NEAR,
     NEXT_TO_NOTHING,
     SmoothSolver,
     better_start,
+    gets_nearer,
     strength,
 )
 from .objective import LinearObjective
@@ -39,8 +42,7 @@ FREE_PASSES = 100.0  # in the dual, as many as mostly do, before these have to p
 FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start from
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of these, before they may be given up
 LONGER = 2.0  # times what interior points are said to cost, where Newton steps are given up
-SETTLED, IDLE = 1e-3, 3  # of the value, what steps near the end hardly change; so few of these
-NEAR, FINE = 1e-4, 1e-10  # gaps between which these go on pair by pair
+SETTLED = 1e-3  # of the value: few steps near the end change it by more
 MOST_STEPS = 60.0  # of interior points
 
 
@@ -187,7 +189,7 @@ class InteriorLast:
 
         assert isinstance(objective, LinearObjective)
         if self.takes_steps(w0):
-            with progress.patient(self._goes_on()):
+            with progress.patient(partial(self._goes_on, Patience(WORK_OF_STEP * self.n_steps))):
                 result = steps(objective, w0, progress)
             if result.status.is_end:
                 return result
@@ -207,18 +209,12 @@ class InteriorLast:
         """Say whether Newton steps go first from these weights."""
         return not self.is_first or (self.n_steps > FEW_STEPS and bool(w0.any()))
 
-    def _goes_on(self) -> Callable[[Progress], bool]:
-        from .composed_solvers import gets_nearer  # likewise
-
-        patience = Patience(WORK_OF_STEP * self.n_steps)
-
-        def goes_on(progress: Progress) -> bool:
-            n_done = len(progress.history) - progress.first - 1
-            if n_done < LEAST_STEPS or _settles(progress):
-                return True
-            return patience(progress) and gets_nearer(progress)
-
-        return goes_on
+    def _goes_on(self, patience: Patience, progress: Progress) -> bool:
+        """Say whether Newton steps are to go on."""
+        n_done = len(progress.history) - progress.first - 1
+        if n_done < LEAST_STEPS or _settles(progress):
+            return True
+        return patience(progress) and gets_nearer(progress)
 
 
 def _settles(progress: Progress) -> bool:

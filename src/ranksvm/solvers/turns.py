@@ -16,6 +16,8 @@ Vector = NDArray[np.float64]
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
 
 FAR, FAR_OF_PLANES = 0.5, 0.03  # a relative gap
+NEAR, FINE = 1e-4, 1e-10  # gaps between which exact steps may be held up by rounding
+IDLE = 3  # steps that leave more than half of such a gap
 WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
 WEAK_FOR_MANY = 2e-5  # likewise, for so much work that some planes show soon
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
@@ -52,3 +54,10 @@ def products_if_strong(progress: Progress, w0: Vector) -> float:
     digits = -np.log10(np.clip(progress.tol, 1e-9, 0.1))
     is_known = share > 0 and not w0.any()
     return float(A_DIGIT * digits / share**0.5) if is_known else np.inf
+
+
+def gets_nearer(progress: Progress) -> bool:
+    """Say whether exact steps near the optimum still bring the gap down, unlike rounding."""
+    gaps = [line.dual_gap for line in progress.history[progress.first :][-IDLE - 1 :]]
+    is_near = len(gaps) > IDLE and gaps[-1] > FINE and gaps[0] <= NEAR
+    return not is_near or min(gaps) <= 0.5 * gaps[0]
