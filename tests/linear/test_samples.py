@@ -408,13 +408,7 @@ def test_a_callback_ends_it_and_few_iterations_do(loss, small):
 @pytest.mark.parametrize(
     ("C", "n_planes", "n_steps", "is_noise", "solvers"),
     [
-        (
-            1e-3,
-            8,
-            1e9,
-            False,
-            {"bundle"},
-        ),  # no more of them than the optimum of the sample is worth
+        (1e-3, 8, 1e9, False, {"bundle"}),  # no more than the optimum of the sample is worth
         (1e-3, 8, 1e-9, False, {"samples"}),
         (1e-3, 8, 1e-9, True, {"bundle"}),  # noise, of which another sample tells nothing
         (1e-3, 0, 1e9, True, {"samples"}),

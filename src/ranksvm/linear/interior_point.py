@@ -34,7 +34,8 @@ their own, as for the hinge.
 
 Steps are 10 to 20, whatever C and scales are, where pairs are not far more than features. Weights,
 scores and the certificate are those of X itself at every step; the inverse of K, made once, need
-not be exact.
+not be exact. Where whole steps no longer halve the gap, rounding is all that is left: more exact
+equations take over, or another solver.
 
 With another penalty R in place of ``0.5 |w|^2``, the dual has ``R*(X'D'b)`` and the weights are
 where ``b'D X w - R(w)`` is largest. They follow b as long as they are free, that is, at no kink or
