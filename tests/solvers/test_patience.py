@@ -25,7 +25,6 @@ from ranksvm.solvers import (
 )
 from ranksvm.solvers.patience import (
     AT_MOST,
-    FALLING,
     FEWEST,
     FREE,
     LATEST,
@@ -92,18 +91,6 @@ def test_the_end_must_be_foreseen_within_so_much_of_the_work_of_the_other(done, 
 
 def test_no_promise_counts_after_so_much_of_the_work_of_the_other():
     assert not goes_on(int(LATEST * WORK) + 2, 1.001e-6, 1.0)
-
-
-@pytest.mark.parametrize(("n", "rate", "promises"), [(61, 0.25, True), (61, 0.05, False)])
-def test_on_a_wide_way_widths_tell_what_is_left(n, rate, promises):
-    """The gap is that of a value that has far to fall."""
-    progress = make_progress(n, 1.0, 0.0)
-    assert not Patience(WORK)(progress)
-    progress.widths[:] = [1e6 * exp(-rate * k) for k in range(n)]
-    progress.latest = SimpleNamespace(has_kinks=True, smoothing=1.0)
-    assert Patience(WORK)(progress) == promises
-    progress.widths[:] = [width / 1e6 for width in progress.widths]  # it has never been wide
-    assert not Patience(WORK)(progress)
 
 
 def test_what_smooth_steps_leave_is_to_fall_faster(monkeypatch):
@@ -299,17 +286,6 @@ def test_to_begin_wide_is_no_retreat():
     progress = make_progress(60, 1e-3, 0.0, smoothings=[1e-3] * 60)
     progress.widths[1:] = [64.0] * 59
     assert not Patience(WORK)(progress)
-
-
-@pytest.mark.parametrize("by_planes", [False, True])
-def test_a_value_that_falls_promises_what_the_gap_does_not_yet(by_planes):
-    for n in (0, 1):
-        progress = make_progress(int(WHILE_STEEP * WORK) + 1 + n, 1.0, 0.0)
-        progress.is_by_planes = by_planes
-        progress.history[-1] = replace(progress.history[-1], value=FALLING)
-        assert Patience(WORK)(progress) == (n == 0 and not by_planes)
-        progress.history[-1] = replace(progress.history[-1], value=1.01 * FALLING)
-        assert not Patience(WORK)(progress)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3])

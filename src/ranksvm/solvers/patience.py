@@ -14,12 +14,10 @@ FREE, FEWEST = 0.2, 5  # work before anything has to show, as a share of the oth
 LOOK_BACK = 1 / 2  # of the work so far
 AT_MOST, WHILE_STEEP = 1.25, 0.5  # of the other's work, in all
 LITTLE_MORE, LATEST = 0.25, 1.75  # of it, what is left to do; and in all, where that is no more
-FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 SOON, NOTHING = 3, 0.999  # work, and what is left where no bound tells anything yet
 LITTLE = 3.5  # work that is free, to which that ends sooner
 # Powers of the work by which the logarithm of what is left falls: of smooth functions, and others.
 PACE, PACE_WITH_KINKS, LINEAR = 0.75, 0.5, 1.0
-FAR = 0.3  # a gap on a wide way, which tells nothing yet
 MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate, and to where
 SETTLED = 0.98  # of a bound, that it was before
 AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
@@ -45,11 +43,8 @@ class Patience:
       of it is left to do, since the other one has all its work before it,
     - a model of a smooth loss that takes `most_products` ends it, since those that follow take as
       many again, and the other one solves them for less,
-    - on the wide way of a loss with kinks, widths tell what is left to do, which fall at a rate, as
-      long as the gap, above 0.3, is that of a value which has far to fall,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
-      next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
-      value of a smoothed loss, that it is on its way, however long that is,
+      next few will lead to a bound, or to a narrower smoothing,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long, and the end comes at once: all the work of the other one is free.
 
@@ -101,22 +96,14 @@ class Patience:
             is_little = self.free * self.work < LITTLE
             is_hopeless = is_little and done >= SOON and left[-1] > NOTHING
             return not is_hopeless
-        widths = progress.own(progress.widths)
-        if done <= self.work and _was_widened(widths):
+        if done <= self.work and _was_widened(progress.own(progress.widths)):
+            return True
+        is_steep = progress.is_steep and self.pace is None
+        if is_steep and done <= WHILE_STEEP * self.work:
             return True
         before = bisect_right(work, work[0] + (1 - LOOK_BACK) * done) - 1
         late = work[-1] - work[before]
         wanted = progress.target
-        is_smoothed = not (progress.is_smooth or progress.is_at_kinks)
-        is_falling = is_smoothed and lines[-1].value <= FALLING * lines[-2].value
-        is_steep = progress.is_steep and self.pace is None
-        if (is_steep or is_falling) and done <= WHILE_STEEP * self.work:
-            return True
-        is_far = progress.has_smoothed_kinks and lines[-1].dual_gap > FAR
-        if is_far and max(widths) > 1 and widths[before] > widths[-1] and wanted > 0:
-            rate = log(widths[before] / widths[-1]) / late
-            to_gain = log(max(left[-1] * abs(lines[-1].value) / wanted, 1.0))
-            return self._is_soon(done, done + to_gain / rate)
         if not (wanted > 0 and left[before] > left[-1] > 0):
             return False
         if self.ends_at_once:
@@ -133,10 +120,6 @@ class Patience:
         gain = log(then / now) / (power - (done - late) ** pace)
         to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
         end: float = (power + to_gain / gain) ** (1 / pace)
-        return self._is_soon(done, end)
-
-    def _is_soon(self, done: float, end: float) -> bool:
-        """Say whether the end comes early enough, for what is left to do until then."""
         is_near = end - done <= LITTLE_MORE * self.work
         return end <= (LATEST if is_near else AT_MOST) * self.work
 

@@ -316,11 +316,6 @@ class Progress:
         return self.is_by_planes or (self.latest is not None and _is_at_kinks(self.latest))
 
     @property
-    def has_smoothed_kinks(self) -> bool:
-        """Whether it minimises one with kinks that are smoothed."""
-        return self.latest is not None and self.latest.has_kinks and self.latest.smoothing > 0
-
-    @property
     def target(self) -> float:
         """The absolute gap at which to stop."""
         return self.allowed(self.history[-1].value)
