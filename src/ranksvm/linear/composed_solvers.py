@@ -23,7 +23,7 @@ from ..solvers import (
 )
 from ..solvers.proximal_newton import proximal_newton
 from ..solvers.proximal_products import proximal_products
-from ..solvers.turns import FINE, SmoothSolver, gets_nearer
+from ..solvers.turns import FINE, SmoothSolver, gets_nearer, leaves_little
 from .costs import Costs
 from .design_matrix import DesignMatrix
 from .dot_products import DENSE
@@ -38,7 +38,6 @@ __all__ = [
     "MOST_PAIRS",
     "PROXIMAL_SOLVERS",
     "blocks_last",
-    "is_for_planes",
     "knowing_rows",
     "pair_by_pair",
     "row_space",
@@ -50,7 +49,6 @@ Vector = NDArray[np.float64]
 
 INTERIOR_STEPS, MOST_STEPS = 12, 40  # hardly more for a small tol; within conditions, maybe
 NEAR_SQUARED, SMALL_HESSIAN = 1e-2, 2048  # a gap; features
-FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 FAR_TOO_MANY = 200  # steps in the space of rows
 # Times what interior points of listed pairs are said to cost, where blocks lead nowhere: with
 # features of scales that differ by far, they take two or three times as many steps; and by shared
@@ -212,7 +210,7 @@ def pair_by_pair(
     if isinstance(loss, SquaredHinge) and result.dual_gap > FINE:
         return solver(objective.with_loss(ListedSquaredHinge.of(loss)), result.weights, progress)
     by_features = objective.rows is None and lists_pairs(objective.X, pairs.preferences)
-    if not (by_features and isinstance(loss, SmoothedHinge)) or is_for_planes(result, progress):
+    if not (by_features and isinstance(loss, SmoothedHinge)) or leaves_little(result, progress):
         return result
     from .interior_point import interior_point  # which few problems need
 
@@ -225,11 +223,6 @@ def knowing_rows(objective: LinearObjective) -> LinearObjective:
         return objective
     assert isinstance(objective.X, DesignMatrix)
     return replace(objective, rows=RowSpace(objective.X, objective.n_threads))
-
-
-def is_for_planes(result: SolverResult, progress: Progress) -> bool:
-    """Say whether a few planes do the rest."""
-    return result.dual_gap <= FEW_PLANES * progress.tol
 
 
 def suits_blocks_of_pairs(

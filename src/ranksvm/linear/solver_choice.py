@@ -22,7 +22,7 @@ from ..solvers import (
     planes_last,
     trust_region,
 )
-from ..solvers.turns import FAR_OF_PLANES, SmoothSolver, better_start
+from ..solvers.turns import FAR_OF_PLANES, SmoothSolver, better_start, leaves_little
 from .matrix import Matrix
 from .row_space import RowSpace, lists_pairs
 from .stages import DescentFirst, InteriorLast, SampleFirst, Where
@@ -182,11 +182,11 @@ class SolverChoice:
             from .composed_solvers import pair_by_pair  # which few problems need
 
             return pair_by_pair(solver, objective, result, progress)
-        from .composed_solvers import is_for_planes, row_space  # likewise
+        from .composed_solvers import row_space  # likewise
 
         result = row_space(objective, w0, progress)
         by_features = newton if self.kinks and objective.size <= MOST_FEATURES else trust_region
-        by_planes = by_features is not newton and self.kinks and is_for_planes(result, progress)
+        by_planes = by_features is not newton and self.kinks and leaves_little(result, progress)
         if result.status is not Status.STALLED or by_planes:
             return result
         return by_features(objective, better_start(result, w0, FAR_OF_PLANES), progress)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..records import record
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
-from .line_search import search_kink
 from .patience import FREE, Patience
+from .planes_at_kinks import planes_at_kinks
 from .products_in_turn import DOUBTFUL, PlanesBeside
 from .progress import Progress
 from .protocols import Evaluation, Objective
@@ -187,22 +187,4 @@ def planes_last(
     if is_smooth:
         afar = result.dual_gap >= FAR
         return bundle(objective, w0, progress, planes=planes, keeps=True) if afar else result
-    start = _stretched(objective, result.weights, progress)
-    return bundle(objective, start, progress, planes=planes)
-
-
-def _stretched(objective: Objective, w0: Vector, progress: Progress) -> Vector:
-    """Return weights, or a larger multiple of less value.
-
-    Where all pairs can be ranked, those that matter lie on the margin at the optimum, and a little
-    short of it where they were smoothed: all by the same part, if so little that planes hardly tell
-    one pair from another.
-    """
-    here = objective.evaluate(w0)
-    line = here.along(w0)
-    gap = here.value - progress.lower_bound
-    if not (line.slope < 0 < gap < np.inf):
-        return w0
-    lowest, _, n_trials = search_kink(line, here.value, gap, gap / -line.slope)
-    progress.n_evaluations += n_trials
-    return w0 if lowest is None else lowest.evaluation.weights
+    return planes_at_kinks(objective, result.weights, progress, planes)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..records import record
 from .bundle import bundle
 from .patience import FEWEST, Patience
+from .planes_at_kinks import planes_at_kinks
 from .progress import Progress
 from .protocols import Objective
 from .result import SolverResult, Status
@@ -21,6 +22,7 @@ from .turns import (
     WEAK_FOR_MANY,
     SmoothSolver,
     better_start,
+    leaves_little,
     strength,
 )
 
@@ -33,6 +35,7 @@ FALLEN = 0.5  # of the first value, to which products have led Newton steps on t
 # many the other solver is to be worth for planes to go on once more before it.
 DOUBTFUL, FREE_BESIDE, DEAR = 2.0, 0.45, 6.0
 SLOW = (0.25, 0.98), (0.5, 0.8)  # such a share of that has left more than this of the gap
+AT_END = 100.0  # planes, that are to promise an end where products have stalled close to it
 OF_ALL = 0.75  # of the iterations allowed, that planes leave the rest of to others
 
 
@@ -41,7 +44,8 @@ class ProductsFirst:
     """Products by `trust_region`, as long as they promise to be quicker than another solver.
 
     Otherwise that takes over (`Patience`), with the lower bound that has been reached, and at the
-    best point if that is known to be good for something.
+    best point if that is known to be good for something; but after planes that begin anew, where a
+    smoothed loss has stalled so close to the end that few of them do.
 
     Planes may go on after products of a smooth loss (`PlanesAfter`), or be tried beside those of a
     smoothed one (`PlanesBeside`).
@@ -75,6 +79,9 @@ class ProductsFirst:
         self, other: SmoothSolver, objective: Objective, w0: Vector, progress: Progress
     ) -> SolverResult:
         result = self._by_products(objective, w0, progress)
+        if progress.unsmoothed is not None and leaves_little(result, progress):
+            with progress.patient(Patience(AT_END)):
+                result = planes_at_kinks(progress.unsmoothed, result.weights, progress)
         if result.status.is_end:
             return result
         has_fallen = self.solves_models and result.value <= FALLEN * result.history[0].value

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .progress import Progress
 from .protocols import Objective
-from .result import SolverResult
+from .result import SolverResult, Status
 
 Vector = NDArray[np.float64]
 SmoothSolver: TypeAlias = Callable[[Objective, Vector, Progress], SolverResult]
@@ -21,6 +21,7 @@ IDLE = 3  # steps that leave more than half of such a gap
 WEAK, NEXT_TO_NOTHING = 1.1e-4, 1e-8  # regularisation, by its strength
 WEAK_FOR_MANY = 2e-5  # likewise, for so much work that some planes show soon
 A_DIGIT = 0.8  # products that it takes where it is strong, by the root of that
+FEW_PLANES = 10.0  # times the gap that is asked for: below that a few planes do the rest
 AGAIN = 3.0  # times what planes are said to take, of those that are tried once more
 
 
@@ -54,6 +55,11 @@ def products_if_strong(progress: Progress, w0: Vector) -> float:
     digits = -np.log10(np.clip(progress.tol, 1e-9, 0.1))
     is_known = share > 0 and not w0.any()
     return float(A_DIGIT * digits / share**0.5) if is_known else np.inf
+
+
+def leaves_little(result: SolverResult, progress: Progress) -> bool:
+    """Say whether a solver has stalled so close to the end that a few planes do the rest."""
+    return result.status is Status.STALLED and result.dual_gap <= FEW_PLANES * progress.tol
 
 
 def gets_nearer(progress: Progress) -> bool:
