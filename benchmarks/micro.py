@@ -100,6 +100,7 @@ def paths() -> Iterator[tuple[str, Callable[[], Call]]]:
     for kind in ("dense, float32", "dense, float64", "CSR"):
         yield f"X v, {kind}", lambda kind=kind: product(kind, "dot")
         yield f"X' u, {kind}", lambda kind=kind: product(kind, "t_dot")
+    yield "X v, CSR, 5 vectors", lambda: products(5)
     yield "SVMlight parser, dense", lambda: parser_of(*(part[:8_000] for part in web()[:2]))
     yield "SVMlight parser, sparse", lambda: parser_of(*text())
     yield "SVMlight writer", writer
@@ -176,6 +177,17 @@ def product(kind: str, method: str) -> Call:
     matrix = part("DesignMatrix").from_array(X)
     vector = np.random.default_rng(0).standard_normal(X.shape[method == "dot"])
     return lambda: getattr(matrix, method)(vector)
+
+
+def products(n_vectors: int) -> Call:
+    """Pass over sparse X once for several vectors, as folds do."""
+    from ranksvm._core import CsrMatrix64
+
+    X = text()[0]
+    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    matrix = CsrMatrix64(indptr, indices, X.data.astype(np.float64), X.shape[1])
+    vectors = list(np.random.default_rng(0).standard_normal((n_vectors, X.shape[1])))
+    return lambda: matrix.dots(vectors, n_threads=1)
 
 
 def parser_of(X: Any, y: np.ndarray) -> Call:
