@@ -164,7 +164,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "short-queries-50000x280": make_short_queries,
     "web-like-144000x136": _web,
     "text-like-64000x47236": _text,
-    "text-like-20000x47236": lambda: _text(20_000),
+    "text-like-20000x47236": partial(_text, 20_000),
     "one-ranking-300000x40": partial(make_one_ranking, 300_000, 40),
     "categories-300000x100": partial(make_categories, 300_000, 10, 10),
     "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),

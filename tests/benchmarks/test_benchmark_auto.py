@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -70,6 +71,11 @@ def test_turns_and_work_are_counted(small):
     # The first iteration is the start, and a last step may go by the Hessian of the one before.
     assert int(iterations) - 2 <= outcome.products <= int(iterations) - 1
     assert outcome.passes >= 3 * outcome.products
+
+
+def test_sets_of_data_may_go_to_other_processes():
+    shapes = auto.GENERATED | auto.random_shapes(1) | auto.unlike_shapes(1)
+    assert pickle.loads(pickle.dumps(shapes)).keys() == shapes.keys()
 
 
 def test_cases_are_written_with_their_verdicts(tmp_path, capsys, monkeypatch):
