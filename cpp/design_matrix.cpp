@@ -12,8 +12,8 @@
 namespace ranksvm {
 namespace {
 
-constexpr std::int64_t kRowsPerTask = 1 << 10;
-constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values
+constexpr std::int64_t kMostRowsPerTask = 1 << 10;
+constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values, for a task, too
 
 constexpr int kSums = 16;
 
@@ -135,20 +135,37 @@ void bound_rows(const CsrMatrix<Value, Index>& X, Element element, std::int64_t 
   }
 }
 
-// result[stride * k] += sum over the rows of u[i] X[i, k]; with squares, the next element as well,
-// the sum of v[i] X[i, k]^2.  Four rows share one pass over the result.  Four short streams are
-// more than the hardware foresees, so the rows after next are asked for by hand.
+// Columns from begin to end, which may be all.
+struct Columns {
+  std::int64_t begin, end;
+  bool are_all = true;
+};
+
+// Asks for four rows of some columns.
+template <class Value>
+RANKSVM_INLINE void prefetch_rows(const Value* rows, std::int64_t d, const Columns& columns) {
+  constexpr std::int64_t kLine = 64 / sizeof(Value);
+  if (columns.are_all)
+    for (std::int64_t k = 0; k < 4 * d; k += kLine) prefetch(rows + k);
+  else
+    for (int row = 0; row < 4; ++row)
+      for (auto k = columns.begin; k < columns.end; k += kLine) prefetch(rows + row * d + k);
+}
+
+// result[stride * k] += sum over the rows of u[i] X[i, k], for some columns k; with squares, the
+// next element as well, the sum of v[i] X[i, k]^2.  Four rows share one pass over the result.  Four
+// short streams are more than the hardware foresees, so the rows after next are asked for by hand.
 template <bool Squares, class Value, class Element>
 RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, Element element, std::int64_t begin,
-                             std::int64_t end, const double* u, const double* v,
-                             double* RANKSVM_RESTRICT result) {
-  constexpr std::int64_t kRows = 4, kLine = 64 / sizeof(Value), kStride = Squares ? 2 : 1;
-  const auto d = X.n_columns;
+                             std::int64_t end, const Columns& columns, const double* u,
+                             const double* v, double* RANKSVM_RESTRICT result) {
+  constexpr std::int64_t kRows = 4, kStride = Squares ? 2 : 1;
+  const auto d = X.n_columns, first = columns.begin, last = columns.end;
   auto i = begin;
   for (; i + kRows <= end; i += kRows) {
     const Value* row = X.values + i * d;
-    for (std::int64_t k = 0; k < kRows * d; k += kLine) prefetch(row + 2 * kRows * d + k);
-    for (std::int64_t k = 0; k < d; ++k) {
+    prefetch_rows(row + 2 * kRows * d, d, columns);
+    for (auto k = first; k < last; ++k) {
       const double x0 = element(row[k], k), x1 = element(row[k + d], k),
                    x2 = element(row[k + 2 * d], k), x3 = element(row[k + 3 * d], k);
       result[kStride * k] += (u[i] * x0 + u[i + 1] * x1) + (u[i + 2] * x2 + u[i + 3] * x3);
@@ -158,25 +175,71 @@ RANKSVM_CLONES void add_rows(const DenseMatrix<Value>& X, Element element, std::
     }
   }
   for (; i < end; ++i)
-    for (std::int64_t k = 0; k < d; ++k) {
+    for (auto k = first; k < last; ++k) {
       const double x = element(X.values[i * d + k], k);
       result[kStride * k] += u[i] * x;
       if (Squares) result[kStride * k + 1] += v[i] * x * x;
     }
 }
 
+// Where a row, whose columns ascend, has the first of a column or of one beyond.
+template <class Value, class Index>
+std::int64_t first_from(const CsrMatrix<Value, Index>& X, std::int64_t column, std::int64_t begin,
+                        std::int64_t end) {
+  const auto is_before = [](Index stored, std::int64_t bound) {
+    return static_cast<std::int64_t>(stored) < bound;
+  };
+  return std::lower_bound(X.column + begin, X.column + end, column, is_before) - X.column;
+}
+
 template <bool Squares, class Value, class Index, class Element>
 void add_rows(const CsrMatrix<Value, Index>& X, Element element, std::int64_t begin,
-              std::int64_t end, const double* u, const double* v, double* RANKSVM_RESTRICT result) {
+              std::int64_t end, const Columns& columns, const double* u, const double* v,
+              double* RANKSVM_RESTRICT result) {
   for (auto i = begin; i < end; ++i) {
     prefetch_beyond(X, i);
-    for (auto k = X.row_start[i]; k < X.row_start[i + 1]; ++k) {
+    auto k = X.row_start[i], stop = X.row_start[i + 1];
+    if (columns.begin > 0) k = first_from(X, columns.begin, k, stop);
+    if (columns.end < X.n_columns) stop = first_from(X, columns.end, k, stop);
+    for (; k < stop; ++k) {
       const double x = element(static_cast<double>(X.values[k]), X.column[k]);
       double* sums = result + (Squares ? 2 : 1) * std::int64_t{X.column[k]};
       sums[0] += u[i] * x;
       if (Squares) sums[1] += v[i] * x * x;
     }
   }
+}
+
+// Up to n parts of the columns, of about as much each.
+template <class Value>
+std::vector<Columns> parts_of_columns(const DenseMatrix<Value>& X, std::int64_t n) {
+  constexpr std::int64_t kLine = 8;  // sums, that no two threads share
+  const auto d = X.n_columns, width = (d / n / kLine + 1) * kLine;
+  std::vector<Columns> parts;
+  for (std::int64_t begin = 0; begin < d; begin += width)
+    parts.push_back({begin, std::min(d, begin + width), width >= d});
+  return parts;
+}
+
+// Of sparse rows, by what some of them store.
+template <class Value, class Index>
+std::vector<Columns> parts_of_columns(const CsrMatrix<Value, Index>& X, std::int64_t n) {
+  constexpr std::int64_t kRows = 16;
+  if (n == 1 || !X.ascends) return {{0, X.n_columns}};
+  std::vector<std::int64_t> stored;
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    const auto* const row = X.row_start + (r * X.n_rows) / kRows;
+    stored.insert(stored.end(), X.column + row[0], X.column + row[1]);
+  }
+  std::vector<Columns> parts;
+  for (std::int64_t part = 1, begin = 0; part <= n; ++part) {
+    const auto middle = stored.begin() + (part * std::ssize(stored)) / n;
+    if (part < n) std::nth_element(stored.begin(), middle, stored.end());
+    const auto end = part < n && middle != stored.end() ? *middle : X.n_columns;
+    if (begin < end) parts.push_back({begin, end, false});
+    begin = std::max(begin, end);
+  }
+  return parts;
 }
 
 template <class Value>
@@ -195,30 +258,42 @@ std::int64_t n_blocks_of(const Matrix& X) {
       n_stored(X) / (kSumsPerBlock * std::max<std::int64_t>(X.n_columns, 1024)), 1, kMostBlocks);
 }
 
-// Adds up blocks of rows into n_sums sums.  Each block has its own sums, which are added in
-// order; there are few blocks, so that this costs little beside the pass itself.  Sums are set to
-// zero by the thread that needs them, next, in its cache.
+// How many rows of a product make a task.
+template <class Matrix>
+std::int64_t rows_per_task(const Matrix& X) {
+  const auto per_row = n_stored(X) / std::max<std::int64_t>(X.n_rows, 1) + 1;
+  return std::clamp<std::int64_t>(kLeastPerThread / per_row, 1, kMostRowsPerTask);
+}
+
+// Adds up blocks of rows into so many sums for each column.  Each block has its own sums, which are
+// added in order; there are few blocks, so that this costs little beside the pass itself.  Sums are
+// set to zero by the thread that needs them, next, in its cache.
 template <class Matrix, class AddRows>
-void sum_rows(const Matrix& X, std::int64_t n_sums, double* result, int n_threads, AddRows&& add) {
-  const auto n_blocks = n_blocks_of(X);
+void sum_rows(const Matrix& X, std::int64_t n_each, double* result, int n_threads, AddRows&& add) {
+  const auto n_blocks = n_blocks_of(X), n_sums = n_each * X.n_columns;
   const auto rows_per_block = (X.n_rows + n_blocks - 1) / n_blocks;
-  const auto add_block = [&](std::int64_t b, double* sums) {
-    std::fill(sums, sums + n_sums, 0.0);
-    add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block), sums);
+  const auto add_block = [&](std::int64_t b, const Columns& columns, double* sums) {
+    std::fill(sums + n_each * columns.begin, sums + n_each * columns.end, 0.0);
+    add(std::min(X.n_rows, b * rows_per_block), std::min(X.n_rows, (b + 1) * rows_per_block),
+        columns, sums);
   };
   n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
   if (n_threads == 1) {  // the same sums with one vector, which stays in the cache
-    add_block(0, result);
+    const Columns all{0, X.n_columns};
+    add_block(0, all, result);
     const auto sums = make_array<double>(n_blocks > 1 ? n_sums : 0);
     for (std::int64_t b = 1; b < n_blocks; ++b) {
-      add_block(b, sums.get());
+      add_block(b, all, sums.get());
       for (std::int64_t k = 0; k < n_sums; ++k) result[k] += sums[k];
     }
     return;
   }
+  const auto parts = parts_of_columns(X, (n_threads + n_blocks - 1) / n_blocks);
+  const auto n_parts = std::ssize(parts);
   const auto sums = make_array<double>((n_blocks - 1) * n_sums);
-  parallel_for(n_blocks, n_threads, [&](std::int64_t b) {
-    add_block(b, b == 0 ? result : sums.get() + (b - 1) * n_sums);
+  parallel_for(n_blocks * n_parts, n_threads, [&](std::int64_t t) {
+    const auto b = t / n_parts;
+    add_block(b, parts[t % n_parts], b == 0 ? result : sums.get() + (b - 1) * n_sums);
   });
   parallel_chunks(n_sums, 1 << 12, n_threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = 0; b < n_blocks - 1; ++b)
@@ -273,9 +348,10 @@ void multiply(const Matrix& X, const double* offset, const double* w, double* re
               int n_threads) {
   n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
   with_offset(offset, [&](auto element) {
-    parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
-      multiply_rows(X, element, begin, end, w, result);
-    });
+    parallel_chunks(X.n_rows, rows_per_task(X), n_threads,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      multiply_rows(X, element, begin, end, w, result);
+                    });
   });
 }
 
@@ -285,13 +361,14 @@ void multiply_within(const Matrix& X, const double* offset, const double* w, dou
   constexpr std::int64_t kRowsAtOnce = 16;  // those that the second sum finds in the cache
   n_threads = useful_threads(n_stored(X), kLeastPerThread, n_threads);
   with_offset(offset, [&](auto element) {
-    parallel_chunks(X.n_rows, kRowsPerTask, n_threads, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = begin; i < end; i += kRowsAtOnce) {
-        const auto stop = std::min(end, i + kRowsAtOnce);
-        multiply_rows(X, element, i, stop, w, result);
-        bound_rows(X, element, i, stop, w, bound);
-      }
-    });
+    parallel_chunks(X.n_rows, rows_per_task(X), n_threads,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (auto i = begin; i < end; i += kRowsAtOnce) {
+                        const auto stop = std::min(end, i + kRowsAtOnce);
+                        multiply_rows(X, element, i, stop, w, result);
+                        bound_rows(X, element, i, stop, w, bound);
+                      }
+                    });
   });
 }
 
@@ -299,8 +376,8 @@ template <class Matrix>
 void multiply_transposed(const Matrix& X, const double* offset, const double* u, double* result,
                          int n_threads) {
   with_offset(offset, [&](auto element) {
-    sum_rows(X, X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
-      add_rows<false>(X, element, begin, end, u, nullptr, sums);
+    sum_rows(X, 1, result, n_threads, [&](auto begin, auto end, const auto& columns, double* sums) {
+      add_rows<false>(X, element, begin, end, columns, u, nullptr, sums);
     });
   });
 }
@@ -309,8 +386,8 @@ template <class Matrix>
 void multiply_transposed_with_squares(const Matrix& X, const double* offset, const double* u,
                                       const double* v, double* result, int n_threads) {
   with_offset(offset, [&](auto element) {
-    sum_rows(X, 2 * X.n_columns, result, n_threads, [&](auto begin, auto end, double* sums) {
-      add_rows<true>(X, element, begin, end, u, v, sums);
+    sum_rows(X, 2, result, n_threads, [&](auto begin, auto end, const auto& columns, double* sums) {
+      add_rows<true>(X, element, begin, end, columns, u, v, sums);
     });
   });
 }

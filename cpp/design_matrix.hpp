@@ -1,6 +1,6 @@
 // Products with the design matrix X: dense row-major or CSR, stored as float or double, summed in
 // double.  Rows are cut into blocks that depend on the shape alone, so that results are
-// bit-identical for any number of threads.
+// bit-identical for any number of threads; where these are more than blocks, they share columns.
 //
 // Where columns lie far from zero, the rounding of plain products would bury small differences.  So
 // an offset a is taken off every element before it is multiplied, and X - 1 a' stands for X:
@@ -25,6 +25,7 @@ struct CsrMatrix {
   const std::int64_t* row_start;
   const Index* column;
   const Value* values;
+  bool ascends = false;  // whether the columns of each row are known to
 };
 
 // A view of the rows first..last-1.
@@ -35,7 +36,7 @@ DenseMatrix<Value> some_rows(const DenseMatrix<Value>& X, std::int64_t first, st
 template <class Value, class Index>
 CsrMatrix<Value, Index> some_rows(const CsrMatrix<Value, Index>& X, std::int64_t first,
                                   std::int64_t last) {
-  return {last - first, X.n_columns, X.row_start + first, X.column, X.values};
+  return {last - first, X.n_columns, X.row_start + first, X.column, X.values, X.ascends};
 }
 
 // result (n_rows) = (X - 1 a') w

@@ -219,8 +219,10 @@ void bind_csr(nb::module_& m, const char* name) {
         require(indptr.data()[n_rows] <= n_stored &&
                     indptr.data()[n_rows] <= static_cast<std::int64_t>(indices.shape(0)),
                 "indptr points beyond the stored values");
-        const Matrix X{n_rows, n_columns, indptr.data(), indices.data(), data.data()};
-        require(has_its_columns(X), "a column index lies outside the matrix");
+        Matrix X{n_rows, n_columns, indptr.data(), indices.data(), data.data()};
+        const auto columns = stored_columns(X);
+        require(columns.exist, "a column index lies outside the matrix");
+        X.ascends = columns.ascend;
         new (self) Held<Matrix>{X};
       },
       "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,

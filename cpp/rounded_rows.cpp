@@ -69,6 +69,7 @@ std::unique_ptr<RoundedRows> RoundedRows::of(const CsrMatrix<double, Index>& X, 
   rows->n_rows_ = X.n_rows;
   rows->n_columns_ = X.n_columns;
   rows->row_start_ = X.row_start;
+  rows->ascends_ = X.ascends;
   rows->rounding_ = std::numeric_limits<double>::infinity();
   if (X.n_columns > std::numeric_limits<std::int32_t>::max()) return rows;
   const auto n_stored = X.row_start[X.n_rows];
@@ -95,10 +96,10 @@ template <class Call>
 void RoundedRows::with_matrix(Call&& call) const {
   if (columns_)
     call(CsrMatrix<float, std::int32_t>{n_rows_, n_columns_, row_start_, columns_.get(),
-                                        values_.get()});
+                                        values_.get(), ascends_});
   else
     call(CsrMatrix<float, std::uint16_t>{n_rows_, n_columns_, row_start_, short_columns_.get(),
-                                         values_.get()});
+                                         values_.get(), ascends_});
 }
 
 void RoundedRows::multiply(const double* w, double* result, int n_threads) const {

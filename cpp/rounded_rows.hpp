@@ -36,6 +36,7 @@ class RoundedRows {
 
   std::int64_t n_rows_ = 0, n_columns_ = 0;
   const std::int64_t* row_start_ = nullptr;
+  bool ascends_ = false;
   Array<std::uint16_t> short_columns_;
   Array<std::int32_t> columns_;
   Array<float> values_;

@@ -12,18 +12,32 @@ namespace ranksvm {
 constexpr std::int64_t kLeastPerThread = 1 << 17;  // stored values
 
 template <class Value, class Index>
-bool has_its_columns(const CsrMatrix<Value, Index>& X) {
+StoredColumns stored_columns(const CsrMatrix<Value, Index>& X) {
   using Unsigned = std::make_unsigned_t<Index>;
-  constexpr std::int64_t kMost = std::numeric_limits<Index>::max();
+  constexpr std::int64_t kMost = std::numeric_limits<Index>::max(), kRows = 1 << 10;
   const auto last = static_cast<Unsigned>(std::min(X.n_columns - 1, kMost));
   // A number below zero has the highest bit, and so has what is less than a number above.
   Unsigned bits = 0;
-  const auto* const end = X.column + X.row_start[X.n_rows];
-  for (const auto* k = X.column + X.row_start[0]; k < end; ++k) {
-    const auto column = static_cast<Unsigned>(*k);
-    bits |= column | (last - column);
+  std::int64_t n_falls = 0;  // but those from a row to the next
+  for (std::int64_t first = 0; first < X.n_rows; first += kRows) {
+    const auto stop = std::min(X.n_rows, first + kRows);
+    auto k = X.row_start[first];
+    if (k < X.row_start[stop]) {
+      const auto column = static_cast<Unsigned>(X.column[k++]);
+      bits |= column | (last - column);
+    }
+    for (; k < X.row_start[stop]; ++k) {
+      const auto column = static_cast<Unsigned>(X.column[k]);
+      bits |= column | (last - column);
+      n_falls += X.column[k] < X.column[k - 1];
+    }
+    for (auto i = first + 1; i < stop; ++i) {
+      const auto start = X.row_start[i];
+      if (X.row_start[first] < start && start < X.row_start[i + 1])
+        n_falls -= X.column[start] < X.column[start - 1];
+    }
   }
-  return bits <= static_cast<Unsigned>(kMost);
+  return {bits <= static_cast<Unsigned>(kMost), n_falls == 0};
 }
 
 template <class Value>
@@ -75,9 +89,9 @@ void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n
 #define RANKSVM_INSTANTIATE(...)                                        \
   template std::vector<std::int64_t> common_columns(const __VA_ARGS__&, \
                                                     const std::vector<std::int64_t>&)
-#define RANKSVM_INSTANTIATE_CSR(...)                 \
-  RANKSVM_INSTANTIATE(__VA_ARGS__);                  \
-  template bool has_its_columns(const __VA_ARGS__&); \
+#define RANKSVM_INSTANTIATE_CSR(...)                         \
+  RANKSVM_INSTANTIATE(__VA_ARGS__);                          \
+  template StoredColumns stored_columns(const __VA_ARGS__&); \
   template void count_columns(const __VA_ARGS__&, std::int64_t*, int)
 RANKSVM_INSTANTIATE(DenseMatrix<float>);
 RANKSVM_INSTANTIATE(DenseMatrix<double>);

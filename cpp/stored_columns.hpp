@@ -8,9 +8,13 @@
 
 namespace ranksvm {
 
-// Whether every stored value belongs to a column that there is.
+// Whether every stored value belongs to a column that there is, and whether those of each row
+// ascend, or stay.
+struct StoredColumns {
+  bool exist, ascend;
+};
 template <class Value, class Index>
-bool has_its_columns(const CsrMatrix<Value, Index>& X);
+StoredColumns stored_columns(const CsrMatrix<Value, Index>& X);
 
 // The columns that each of these rows (none: every row) stores just once, in ascending order.
 template <class Value>

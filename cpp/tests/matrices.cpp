@@ -140,18 +140,20 @@ void check_csr(Random& random, std::int64_t n, std::int64_t d, const std::vector
     }
     row_start.push_back(std::ssize(values));
   }
-  const CsrMatrix<Value, Index> X{n, d, row_start.data(), column.data(), values.data()};
+  const bool ascends = random.coin();
+  const CsrMatrix<Value, Index> X{n, d, row_start.data(), column.data(), values.data(), ascends};
   check_products(random, X, dense);
   check_gather<float>(random, X, dense);
   check_gather<double>(random, X, dense);
   if constexpr (std::is_same_v<Value, double>) check_rounded(random, X);
-  CHECK(has_its_columns(X));
+  CHECK(stored_columns(X).exist);
+  CHECK(stored_columns(X).ascend);
   if (column.empty()) return;
   auto narrower = X;
   narrower.n_columns = *std::max_element(column.begin(), column.end());
-  CHECK(!has_its_columns(narrower));
+  CHECK(!stored_columns(narrower).exist);
   column[random.whole(0, std::ssize(column) - 1)] = -1;
-  CHECK(!has_its_columns(X));
+  CHECK(!stored_columns(X).exist);
 }
 
 // What every row, or each of some rows, stores just once.
@@ -307,6 +309,46 @@ void test_threads(Random& random) {
   }
 }
 
+// Rows that are few and long, whose columns threads share where they are in order.
+void test_threads_on_long_rows(Random& random) {
+  const auto n = random.whole(50, 60), d = random.whole(9'000, 10'000);
+  std::vector<std::int64_t> row_start{0}, column;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t k = 0; k < d; ++k)
+      if (random.whole(0, 3) > 0) column.push_back(k);
+    row_start.push_back(std::ssize(column));
+  }
+  std::vector<double> values(n * d), u(n), w(d);
+  for (auto* const numbers : {&values, &u, &w})
+    for (double& value : *numbers) value = random.real(-1, 1);
+  const auto check = [&](const auto& X) {
+    std::vector<double> sums(d), squares(2 * d), product(n);
+    std::vector<double> same_sums(d), same_squares(2 * d), same_product(n);
+    multiply_transposed(X, nullptr, u.data(), sums.data(), 1);
+    multiply_transposed_with_squares(X, nullptr, u.data(), u.data(), squares.data(), 1);
+    multiply(X, nullptr, w.data(), product.data(), 1);
+    for (const int n_threads : {2, 7}) {
+      multiply_transposed(X, nullptr, u.data(), same_sums.data(), n_threads);
+      CHECK(same_sums == sums);
+      multiply_transposed_with_squares(X, nullptr, u.data(), u.data(), same_squares.data(),
+                                       n_threads);
+      CHECK(same_squares == squares);
+      multiply(X, nullptr, w.data(), same_product.data(), n_threads);
+      CHECK(same_product == product);
+    }
+  };
+  check(DenseMatrix<double>{n, d, values.data()});
+  for (const bool ascend : {true, false}) {
+    if (!ascend)
+      for (std::int64_t i = 0; i < n; ++i)
+        std::reverse(column.begin() + row_start[i], column.begin() + row_start[i + 1]);
+    CsrMatrix<double, std::int64_t> X{n, d, row_start.data(), column.data(), values.data()};
+    X.ascends = stored_columns(X).ascend;
+    CHECK(X.ascends == ascend);
+    check(X);
+  }
+}
+
 void test_tiles(Random& random) {
   const auto n = random.whole(1, 20), d = random.whole(0, 40);
   const auto tile = draw(random, n * d), left = draw(random, n), right = draw(random, d);
@@ -331,7 +373,8 @@ void test_matrices(double seconds) {
   repeat(seconds / 16, test_dot_products);
   repeat(seconds / 16, test_laplacian);
   repeat(seconds / 8, test_tiles);
-  repeat(seconds * 3 / 8, test_threads);
+  repeat(seconds * 3 / 16, test_threads);
+  repeat(seconds * 3 / 16, test_threads_on_long_rows);
 }
 
 }  // namespace ranksvm::tests
