@@ -87,8 +87,11 @@ def test_step_leaves_as_little_as_asked_for(seed, accuracy):
 def test_features_of_any_scale_count(seed, accuracy):
     model = make_model(seed)
     model.X += np.linalg.norm(model.X, axis=0) * np.ones((40, 1))  # they have much in common
-    _, n_products = by_metric(model, metric_of(model), accuracy, 500)
-    assert n_products >= plain_products(model, metric_of(model), np.inf, max(accuracy, 0.25))
+    metric, least = metric_of(model), max(accuracy, 0.25)
+    step, n_products = by_metric(model, metric, accuracy, 500)
+    assert n_products >= plain_products(model, metric, np.inf, least)
+    energy, left = (g @ (g / metric) for g in (model.gradient, step.residual))
+    assert left <= least * energy * (1 + 1e-9)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 0.03, 1e-4]))

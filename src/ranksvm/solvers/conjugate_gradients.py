@@ -126,8 +126,9 @@ def conjugate_gradients(
 
     Where features differ much in scale, the largest make up that length, and a step that has to do
     with them alone may be longer than the next can put right: dozens would go to and fro. So its
-    square by what `precondition` returns, in which all features count, has to fall to a quarter;
-    but steps on a smoothed loss are accurate enough anyhow.
+    square by what `precondition` returns, in which all features count, has to fall to a quarter; if
+    that of the blend has not, the step is not blended. But steps on a smoothed loss are accurate
+    enough anyhow.
 
     The images of the directions are carried along, so that the step's own image needs no further
     pass over X. Returned are the step and the number of products.
@@ -135,7 +136,8 @@ def conjugate_gradients(
     gradient = current.gradient
     direction = precondition(-gradient)
     energy = -float(gradient @ direction)
-    length, at_first, most = max(float(np.linalg.norm(gradient)), TINY), energy, max_products
+    length, most = max(float(np.linalg.norm(gradient)), TINY), max_products
+    most_energy = max(accuracy, BY_ENERGY) * energy
     image = current.image(direction)
     way, is_smoothed = _Way(gradient), current.smoothing > 0
     for n_products in range(1, max_products + 1):
@@ -145,16 +147,18 @@ def conjugate_gradients(
         if not (curvature > 0 and energy > 0):  # beyond floating point
             break
         way.go(energy / curvature, product)
-        left = way.residual if is_smoothed else way.blended
-        rest = float(np.linalg.norm(left)) / length
         scaled = precondition(way.residual)
         energy, previous = float(way.residual @ scaled), energy
-        counts_all = is_smoothed or energy <= max(accuracy, BY_ENERGY) * at_first
-        if rest <= accuracy and counts_all:
-            most = min(most, n_products + FARTHER)
-            foreseen = rest ** (most / n_products)
-            if rest <= wanted or foreseen > wanted or n_products == most:
-                return (way.reached() if is_smoothed else way.blend()), n_products
+        counts_all = is_smoothed or energy <= most_energy
+        shortest = way.residual if is_smoothed else way.blended
+        if counts_all and np.linalg.norm(shortest) <= accuracy * length:
+            blends = not is_smoothed and float(shortest @ precondition(shortest)) <= most_energy
+            rest = float(np.linalg.norm(shortest if blends else way.residual)) / length
+            if rest <= accuracy:
+                most = min(most, n_products + FARTHER)
+                foreseen = rest ** (most / n_products)
+                if rest <= wanted or foreseen > wanted or n_products == most:
+                    return (way.blend() if blends else way.reached()), n_products
         direction = scaled + (energy / previous) * direction
         if n_products < max_products:
             image = current.image(direction)
