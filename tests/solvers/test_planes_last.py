@@ -19,7 +19,11 @@ def separable(C=1e4):
 
 def standing(objective, n_steps):
     """Return a solver that stands after so many Newton steps."""
-    weights = newton(objective, np.zeros(20), Progress(max_iter=n_steps)).weights
+    return standing_at(newton(objective, np.zeros(20), Progress(max_iter=n_steps)).weights)
+
+
+def standing_at(weights):
+    """Return a solver that stands there."""
 
     def solver(objective, w0, progress):
         progress.begin("newton", objective)
@@ -52,3 +56,15 @@ def test_where_steps_have_come_near_they_do_not_go_on():
     result = planes_last(standing(objective, 2), objective, np.zeros(20), Progress(tol=1e-12))
     assert result.dual_gap < planes_in_turn.FAR
     assert (len(result.history), result.status) == (1, Status.STALLED)
+
+
+@pytest.mark.parametrize(("share", "goes_on"), [(0.9, True), (0.9999, False)])
+def test_they_go_on_where_steps_gain_nothing_on_what_others_have_left(share, goes_on):
+    objective, progress = separable(C=1e-3), Progress(tol=1e-12)
+    stands = standing_at(share * newton(objective, np.zeros(20)).weights)
+    before = stands(objective, np.zeros(20), progress)
+    assert before.dual_gap < planes_in_turn.FAR
+    assert (before.dual_gap > planes_in_turn.NEAR) is goes_on
+    result = planes_last(stands, objective, before.weights, progress)
+    assert (result.history[-1].solver == "bundle") is goes_on
+    assert (result.dual_gap < 0.1 * before.dual_gap) is goes_on

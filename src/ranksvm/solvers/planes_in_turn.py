@@ -21,6 +21,7 @@ from .turns import (
     AGAIN,
     FAR,
     FAR_OF_PLANES,
+    NEAR,
     WEAK,
     WEAK_FOR_MANY,
     SmoothSolver,
@@ -159,7 +160,8 @@ def planes_last(
     above all where few pairs decide. A few planes at the kinks themselves then do the rest, from
     the best multiple of the weights. Without kinks, they do where steps have led nowhere, as where
     scales of features differ by so much that no equations can be solved: from where these began,
-    since of a point far out in a valley each plane tells of next to nothing.
+    since of a point far out in a valley each plane tells of next to nothing. That may be where
+    others had stalled.
 
     Parameters
     ----------
@@ -179,12 +181,15 @@ def planes_last(
     smooth = objective.smoothed()
     is_smooth = smooth is objective
     progress.planes, progress.unsmoothed = planes, None if is_smooth else objective
+    before = progress.history[-1].dual_gap if progress.history else 1.0
     result = first(smooth, w0, progress)
     if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     if is_smooth:
-        afar = result.dual_gap >= FAR
-        return bundle(objective, w0, progress, planes=planes, keeps=True) if afar else result
+        leads_nowhere = result.dual_gap >= max(FAR * before, NEAR)
+        if not leads_nowhere:
+            return result
+        return bundle(objective, w0, progress, planes=planes, keeps=True)
     return planes_at_kinks(objective, result.weights, progress, planes)
