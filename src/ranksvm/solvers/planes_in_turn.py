@@ -181,15 +181,14 @@ def planes_last(
     smooth = objective.smoothed()
     is_smooth = smooth is objective
     progress.planes, progress.unsmoothed = planes, None if is_smooth else objective
-    before = progress.history[-1].dual_gap if progress.history else 1.0
+    before = min(1.0, progress.history[-1].dual_gap) if progress.history else 1.0
     result = first(smooth, w0, progress)
     if result.status is Status.CONVERGED and not is_smooth and progress.latest is not None:
         planes.add(*cast(Evaluation, progress.latest).plane)
     if result.status is not Status.STALLED or not np.isfinite(result.dual_gap):
         return result
     if is_smooth:
-        leads_nowhere = result.dual_gap >= max(FAR * before, NEAR)
-        if not leads_nowhere:
+        if result.dual_gap < max(FAR * before, NEAR):
             return result
         return bundle(objective, w0, progress, planes=planes, keeps=True)
     return planes_at_kinks(objective, result.weights, progress, planes)
