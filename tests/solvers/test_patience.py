@@ -25,6 +25,7 @@ from ranksvm.solvers import (
 )
 from ranksvm.solvers.patience import (
     AT_MOST,
+    FALLING,
     FEWEST,
     FREE,
     LATEST,
@@ -286,6 +287,21 @@ def test_to_begin_wide_is_no_retreat():
     progress = make_progress(60, 1e-3, 0.0, smoothings=[1e-3] * 60)
     progress.widths[1:] = [64.0] * 59
     assert not Patience(WORK)(progress)
+
+
+@pytest.mark.parametrize("by_planes", [False, True])
+def test_a_value_that_falls_promises_what_the_gap_does_not_yet(by_planes):
+    for n in (0, 1):
+        progress = make_progress(int(WHILE_STEEP * WORK) + 1 + n, 0.9, 0.0)
+        progress.is_by_planes = by_planes
+        *_, last = progress.history
+        progress.history[-1] = replace(last, value=FALLING)
+        assert Patience(WORK)(progress) == (n == 0 and not by_planes)
+        assert not Patience(WORK, most_products=50)(progress)  # the other goes on from there
+        progress.history[-1] = replace(last, value=FALLING, dual_gap=1.0)  # nor does a bound tell
+        assert not Patience(WORK)(progress)
+        progress.history[-1] = replace(last, value=1.01 * FALLING)
+        assert not Patience(WORK)(progress)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3])

@@ -22,6 +22,7 @@ MUCH, NEAR = 0.9, 0.1  # gaps of planes: where their value may fall on at a rate
 SETTLED = 0.98  # of a bound, that it was before
 AT_ONCE = 1e-3  # a gap below which planes that end at once do so in the same work
 RISE = 4.0  # of a width
+FALLING = 0.6  # of the value of a smoothed loss, that a step on a long way leaves
 
 
 @record
@@ -44,7 +45,9 @@ class Patience:
     - a model of a smooth loss that takes `most_products` ends it, since those that follow take as
       many again, and the other one solves them for less,
     - for half the work of the other, a step that leaves 0.15 of the distance at most shows that the
-      next few will lead to a bound, or to a narrower smoothing,
+      next few will lead to a bound, or to a narrower smoothing; and one that leaves 0.6 of the
+      value of a smoothed loss of which a bound tells, that it is on its way, however long that is,
+      which the other one would have to go from its beginning,
     - where a smoothing was widened again, since that had to be, the best point stays what it is for
       long, and the end comes at once: all the work of the other one is free.
 
@@ -66,7 +69,7 @@ class Patience:
         Whether what is left of a smoothed loss is a part of the bound as well, which promises more:
         where there is no other solver to turn to whose work is known.
     most_products : float, default=inf
-        In one step, of a smooth loss.
+        In one step, of a smooth loss; where there is a limit, the other one takes such steps.
     ends_at_once : bool, default=False
         Whether planes are likely to end all at once.
     free : float, default=0.2
@@ -99,7 +102,7 @@ class Patience:
         if done <= self.work and _was_widened(progress.own(progress.widths)):
             return True
         is_steep = progress.is_steep and self.pace is None
-        if is_steep and done <= WHILE_STEEP * self.work:
+        if (is_steep or self._falls(progress)) and done <= WHILE_STEEP * self.work:
             return True
         before = bisect_right(work, work[0] + (1 - LOOK_BACK) * done) - 1
         late = work[-1] - work[before]
@@ -122,6 +125,13 @@ class Patience:
         end: float = (power + to_gain / gain) ** (1 / pace)
         is_near = end - done <= LITTLE_MORE * self.work
         return end <= (LATEST if is_near else AT_MOST) * self.work
+
+    def _falls(self, progress: Progress) -> bool:
+        """Say whether the value of a smoothed loss falls by far, unless the other goes on there."""
+        if self.most_products < inf or progress.is_smooth or progress.is_at_kinks:
+            return False
+        before, here = progress.own(progress.history)[-2:]
+        return here.value <= FALLING * before.value and here.dual_gap <= NOTHING
 
 
 def _to_fall(before: Iteration, here: Iteration, work: float) -> float:
