@@ -34,6 +34,21 @@ class Width:
         return replace(self, smoothing=ratio**2 * self.smoothing, width=ratio * self.width)
 
 
+@dataclass(frozen=True)
+class Smooth(Width):
+    """An evaluation of a loss without kinks, whose value at zero is known along the way there."""
+
+    smoothing: float = 0.0
+    has_kinks: bool = False
+    at_zero: float = 2001.0
+    weights: np.ndarray = field(default_factory=lambda: np.ones(2))
+
+    def along(self, step):
+        np.testing.assert_array_equal(step, -self.weights)
+        there = replace(self, value=self.at_zero, weights=np.zeros(2))
+        return SimpleNamespace(trial={1.0: SimpleNamespace(evaluation=there)}.__getitem__)
+
+
 def steps_from(continuation, at, lengths):
     """Take steps of these lengths, each from where the last ended; return what was gone back to."""
     wider = []
@@ -101,7 +116,7 @@ def test_no_width_is_beyond_the_smoothing_of_a_smooth_loss():
 
 
 def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
-    continuation, at = Continuation(), Width(smoothing=0.0, has_kinks=False)
+    continuation, at = Continuation(), Smooth()
     assert continuation.retreat(at, 0.3) is None
     assert continuation.retreat(at, 0.2).width == 100.0
     assert continuation.accuracy < 1  # equations are to be solved well from now on
@@ -110,7 +125,7 @@ def test_a_smooth_loss_goes_wide_once_a_step_is_cut_short():
 
 
 def test_near_the_end_a_smooth_loss_goes_wide_once_two_steps_are_cut_short():
-    continuation, at = Continuation(), Width(smoothing=0.0, has_kinks=False)
+    continuation, at = Continuation(), Smooth()
     for step in (0.2, 0.3, 0.2):
         assert continuation.retreat(at, step, 0.1) is None
     assert continuation.retreat(at, 0.2, 0.1).width == 100.0
@@ -118,11 +133,23 @@ def test_near_the_end_a_smooth_loss_goes_wide_once_two_steps_are_cut_short():
 
 
 def test_exact_steps_of_a_smooth_loss_go_wide_once_two_are_cut_short():
-    continuation, at = Continuation(foresees=True), Width(smoothing=0.0, has_kinks=False)
+    continuation, at = Continuation(foresees=True), Smooth()
     for step in (0.05, 0.3, 0.05):
         assert continuation.begun_anew(at, step) is None
     assert continuation.begun_anew(at, 0.05).width == 100.0
     assert continuation.begun_anew(at, 0.05) is None  # once
+
+
+@pytest.mark.parametrize("foresees", [False, True])
+def test_a_smooth_loss_goes_wide_only_where_nearly_all_pairs_are_ranked(foresees):
+    """Next to nothing of the value at zero is left then, 1/200 at most."""
+    for at_zero, goes in ((2001.0, True), (1999.0, False)):
+        continuation, at = Continuation(foresees=foresees), Smooth(at_zero=at_zero)
+        wide = [continuation.retreat(at, 0.05) for _ in range(2)]
+        assert any(there is not None for there in wide) == goes
+        assert continuation.is_wide == goes
+    lower = Smooth(value=1999.0 / 201, at_zero=1999.0)  # which it may be in the end
+    assert continuation.retreat(lower, 0.05).width == 100.0
 
 
 def test_exact_steps_with_kinks_go_wide_far_from_the_end_alone():
@@ -223,12 +250,11 @@ def test_a_smooth_loss_goes_on_from_the_better_end_of_a_wide_way():
 
 
 def test_a_smooth_loss_stays_as_it_is_where_regularisation_is_not_weak():
-    class Regularised(Width):
+    class Regularised(Smooth):
         def widened(self):
             return None
 
-    at = Regularised(smoothing=0.0, has_kinks=False)
-    assert Continuation().retreat(at, 0.01) is None
+    assert Continuation().retreat(Regularised(), 0.01) is None
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def newton(
     Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where
     regularisation is weak and weights can rank nearly as any labels say, the smoothing of a loss
     with kinks begins wide (:eq:`widened`); or else the way begins anew, wide, where two have to be
-    cut short, or with kinks three far from the end.
+    cut short while nearly all pairs are ranked, or with kinks three far from the end.
 
     Steps come from a Hessian in single precision until one that leaves much is found not to solve
     its equations, to a tenth by energy, or leads nowhere; value, gradient, line search and

@@ -19,6 +19,7 @@ NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
 AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
+RANKED = 0.005  # of the value at zero, that is left where nearly all pairs can be ranked
 BEFORE = 1 / 256  # of the way to the end
 FAR, CLOSE = 0.3, 0.01  # relative gaps
 NEARLY_NONE = 0.002  # of what is smoothed
@@ -51,12 +52,13 @@ class Continuation:
     their Hessian says little of the others. So the smoothing of a loss with kinks begins wide
     (`widened`), and narrows steadily, from minimum to minimum: all pairs stay active, and their
     Hessian is well conditioned. Exact steps and a loss without kinks need that seldom; it shows in
-    steps that have to be cut short, and the way begins anew then. Where a step fails all the same,
-    the way goes back to the last minimum that was found accurately, or to a wider smoothing, and on
-    from there with more care: less steeply, with equations solved more accurately, and further
-    steps where one misses the minimum by far more than these left. But if it fails again and again,
-    the wide way is left for good (`retreat`). On it, minima move along a line nearly, and the last
-    two tell where to (`limit`), and maybe how it ends (`ends`).
+    steps that have to be cut short, without kinks where nearly all pairs are ranked, and the way
+    begins anew then. Where a step fails all the same, the way goes back to the last minimum that
+    was found accurately, or to a wider smoothing, and on from there with more care: less steeply,
+    with equations solved more accurately, and further steps where one misses the minimum by far
+    more than these left. But if it fails again and again, the wide way is left for good
+    (`retreat`). On it, minima move along a line nearly, and the last two tell where to (`limit`),
+    and maybe how it ends (`ends`).
 
     Parameters
     ----------
@@ -87,6 +89,7 @@ class Continuation:
         self._n_for_ties, self._bound = 0, -np.inf  # products; the last lower bound
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
+        self._at_zero: float | None = None  # value
         self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
@@ -147,6 +150,10 @@ class Continuation:
         after another, since a single one may well lead on; with kinks after three, and not where
         the gap says so; but on a way that another solver had begun, whose minima were too inexact
         then, anywhere before it is close to the end, and from zero.
+
+        A loss without kinks has to have fallen to nearly nothing of what it is at zero. Else pairs
+        that cannot be ranked tell how it curves, and from a wide smoothing the way is long for
+        nothing.
         """
         is_far = not (evaluation.has_kinks and dual_gap < FAR)
         goes_on = dual_gap < CLOSE if self._is_resumed else self.is_wide or not is_far
@@ -161,8 +168,17 @@ class Continuation:
         if self._is_resumed:
             self._is_resumed = False
             return evaluation.along(-evaluation.weights).trial(1.0).evaluation.widened()
+        if not (evaluation.has_kinks or self._are_ranked(evaluation)):
+            return None
         wide = self.widened(evaluation)
         return None if wide is evaluation else wide
+
+    def _are_ranked(self, evaluation: Evaluation) -> bool:
+        """Say whether nearly all pairs are, since next to nothing of the value at zero is left."""
+        if self._at_zero is None:
+            there = evaluation.along(-evaluation.weights).trial(1.0)
+            self._at_zero = there.evaluation.value
+        return evaluation.value <= RANKED * self._at_zero
 
     def retreat(
         self, evaluation: Evaluation, step: float, dual_gap: float = 1.0

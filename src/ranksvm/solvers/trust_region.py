@@ -43,8 +43,8 @@ def trust_region(
     3. search along the step; a trial costs a sweep over the scores, no pass over X.
 
     Where regularisation is weak, the smoothing begins wide, that of a smooth loss once a step had
-    to be cut short, and a step from a width that turns out too narrow is not taken
-    (`Continuation`).
+    to be cut short and nearly all pairs are ranked, and a step from a width that turns out too
+    narrow is not taken (`Continuation`).
 
     Where a step has led to nearly the gradient that its model foretold, the pairs that are active
     hardly change any more, and the next model is followed farther if that takes few products.
