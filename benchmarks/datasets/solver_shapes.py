@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
@@ -48,13 +49,28 @@ def make_rare_positives(rows: int, features: int, positives: int) -> Data:
 def make_categories(rows: int, fields: int, choices: int) -> Data:
     """Rows of categories in one ranking in which each label is different."""
     rng = np.random.default_rng(0)
-    columns = (rng.geometric(0.2, (rows, fields)) - 1).clip(max=choices - 1)
-    columns = (columns + choices * np.arange(fields)).astype(np.int32)
+    X, utility = _of_categories(rng.geometric(0.2, (rows, fields)) - 1, choices, rng)
+    return Data(X, utility, None)
+
+
+def make_rare_categories(rows: int, fields: int, choices: int, of_a_query: int) -> Data:
+    """Rows of categories, a few of them frequent and most rare, with two labels in queries."""
+    rng = np.random.default_rng(0)
+    X, utility = _of_categories(rng.zipf(1.3, (rows, fields)) - 1, choices, rng)
+    y = (utility > np.median(utility)).astype(np.float64)
+    return Data(X, y, np.arange(rows) // of_a_query)
+
+
+def _of_categories(
+    chosen: NDArray[np.int64], choices: int, rng: np.random.Generator
+) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
+    """Return rows with an indicator of what is chosen of each field, the last one or beyond."""
+    rows, fields = chosen.shape
+    columns = (chosen.clip(max=choices - 1) + choices * np.arange(fields)).astype(np.int32)
     indptr = np.arange(0, columns.size + 1, fields, dtype=np.int32)
     values = np.ones(columns.size)
     X = sparse.csr_matrix((values, columns.ravel(), indptr), (rows, fields * choices))
-    utility = X @ rng.standard_normal(X.shape[1]) + 2 * rng.standard_normal(rows)
-    return Data(X, utility, None)
+    return X, X @ rng.standard_normal(X.shape[1]) + 2 * rng.standard_normal(rows)
 
 
 def make_short_queries(queries: int = 5_000, of_a_query: int = 10) -> Data:
@@ -167,6 +183,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "text-like-20000x47236": partial(_text, 20_000),
     "one-ranking-300000x40": partial(make_one_ranking, 300_000, 40),
     "categories-300000x100": partial(make_categories, 300_000, 10, 10),
+    "rare-categories-60000x48000": partial(make_rare_categories, 60_000, 8, 6_000, 20),
     "rare-positives-300000x40": partial(make_rare_positives, 300_000, 40, 300),
     "few-positives-50000x100": partial(make_rare_positives, 50_000, 100, 5),
     "few-positives-60000x50": partial(make_rare_positives, 60_000, 50, 10),
