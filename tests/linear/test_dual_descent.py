@@ -18,7 +18,7 @@ from ranksvm.linear.design_matrix import DesignMatrix
 from ranksvm.linear.dual_descent import dual_descent
 from ranksvm.linear.known import LastSolution
 from ranksvm.linear.parameters import Parameters
-from ranksvm.linear.stages import FREE_PASSES
+from ranksvm.linear.stages import FREE_PASSES, DescentFirst
 from ranksvm.linear.training import make_problem, progress_of
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Status
@@ -195,6 +195,27 @@ def test_slopes_that_only_grow_are_given_up(loss):
     result = minimized(X, preferences, C=1e6, loss=loss)
     assert result.status is Status.GIVEN_UP
     assert result.history[-1].n_products < 20 * descent.WINDOW
+
+
+@pytest.mark.parametrize("loss", OBJECTIVES)
+@pytest.mark.parametrize(("known", "at_once"), [(0.0, False), (0.9, True)])
+def test_passes_far_behind_a_known_bound_are_given_up_at_once(loss, known, at_once):
+    X, y, qid = text(9, n=300, d=10, queries=100, noise=5.0)
+    problem, parameters = problem_of(X, Preferences.from_labels(y, qid), C=1e6, loss=loss)
+    optimum = problem.minimize(parameters)
+    assert optimum.status is Status.CONVERGED
+    progress = progress_of(parameters, None)
+    progress.lower_bound = known * (1 - optimum.dual_gap) * optimum.value
+    start = np.zeros(problem.objective.size)
+    gave_up = []
+
+    def other(objective, w0, progress):
+        gave_up.append(progress.history[-1].n_products)
+        return progress.result(Status.STOPPED)
+
+    DescentFirst(1000.0, 1.0)._minimize(other, problem.objective, start, progress)
+    first = 3 * (descent.WINDOW + 1)
+    assert gave_up[0] <= first if at_once else gave_up[0] > first
 
 
 def test_passes_that_would_be_too_many_are_given_up():

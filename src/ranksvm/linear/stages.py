@@ -38,6 +38,7 @@ from .objective import LinearObjective
 
 Vector = NDArray[np.float64]
 
+BEHIND = 0.5  # of the bound known before, that passes in the dual have to reach at once
 FREE_PASSES = 100.0  # in the dual, as many as mostly do, before these have to promise an end
 FEW_STEPS = 2.0  # of Newton's method, that are as many from weights to start from
 LEAST_STEPS, WORK_OF_STEP = 6, 2.0  # of these, before they may be given up
@@ -79,6 +80,9 @@ class Where:
 class DescentFirst:
     """Descent by the slopes of pairs, in the dual, after products that promise to be quicker.
 
+    Its bound rises quickly where it serves. So it is given up at once if that is not half of what
+    products, or planes, have found already.
+
     Attributes
     ----------
     n_passes : float
@@ -99,14 +103,23 @@ class DescentFirst:
     ) -> SolverResult:
         from .dual_descent import dual_descent  # which few problems need
 
-        free = FREE_PASSES / self.n_passes
-        with progress.patient(Patience(self.n_passes, free=free, pace=LINEAR)):
+        known = max(progress.lower_bound, 0.0)
+        with progress.patient(partial(self._goes_on, known)):
             result = dual_descent(objective, w0, progress)
         if result.status.is_end:
             return result
         has_kinks = progress.unsmoothed is not None
         start = w0 if has_kinks else better_start(result, w0, FAR_OF_PLANES)
         return other(objective, start, progress)
+
+    def _goes_on(self, known: float, progress: Progress) -> bool:
+        """Say whether passes are to go on, where such a bound was known before."""
+        lines, point = progress.own(progress.history), progress.latest
+        have_begun = lines[-1].n_products > lines[0].n_products
+        if have_begun and point is not None and point.lower_bound < BEHIND * known:
+            return False
+        patience = Patience(self.n_passes, free=FREE_PASSES / self.n_passes, pace=LINEAR)
+        return patience(progress)
 
 
 @record
