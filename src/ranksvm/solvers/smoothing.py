@@ -89,7 +89,7 @@ class Continuation:
         self._n_for_ties, self._bound = 0, -np.inf  # products; the last lower bound
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
-        self._at_zero: float | None = None  # value
+        self._first_value: float | None = None  # at zero
         self._went_back = self._went_beyond = False
         self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
@@ -167,7 +167,7 @@ class Continuation:
             return None
         if self._is_resumed:
             self._is_resumed = False
-            return evaluation.along(-evaluation.weights).trial(1.0).evaluation.widened()
+            return _at_zero(evaluation).widened()
         if not (evaluation.has_kinks or self._are_ranked(evaluation)):
             return None
         wide = self.widened(evaluation)
@@ -175,10 +175,9 @@ class Continuation:
 
     def _are_ranked(self, evaluation: Evaluation) -> bool:
         """Say whether nearly all pairs are, since next to nothing of the value at zero is left."""
-        if self._at_zero is None:
-            there = evaluation.along(-evaluation.weights).trial(1.0)
-            self._at_zero = there.evaluation.value
-        return evaluation.value <= RANKED * self._at_zero
+        if self._first_value is None:
+            self._first_value = _at_zero(evaluation).value
+        return evaluation.value <= RANKED * self._first_value
 
     def retreat(
         self, evaluation: Evaluation, step: float, dual_gap: float = 1.0
@@ -368,6 +367,10 @@ class Continuation:
         if self._n_steps <= 2:
             return max(0.5 * self.ratio, 0.01)
         return min(1.5 * self.ratio, 0.5) if self._n_steps >= MANY else self.ratio
+
+
+def _at_zero(evaluation: Evaluation) -> Evaluation:
+    return evaluation.along(-evaluation.weights).trial(1.0).evaluation
 
 
 def _narrowed_to(evaluation: P, smoothing: float) -> P:
