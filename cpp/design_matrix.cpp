@@ -202,13 +202,8 @@ void gather_rows(const Matrix& X, const std::int64_t* rows, std::int64_t first, 
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
                             std::int64_t, std::int64_t, const double*, const double*, float*);   \
   template void gather_rows(const __VA_ARGS__&, const std::int64_t*, std::int64_t, std::int64_t, \
-                            std::int64_t, std::int64_t, const double*, const double*, double*)
-RANKSVM_INSTANTIATE(DenseMatrix<float>);
-RANKSVM_INSTANTIATE(DenseMatrix<double>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
+                            std::int64_t, std::int64_t, const double*, const double*, double*);
+RANKSVM_FOR_EACH_MATRIX(RANKSVM_INSTANTIATE)
 #undef RANKSVM_INSTANTIATE
 template void multiply(const CsrMatrix<float, std::uint16_t>&, const double*, const double*,
                        double*, int);

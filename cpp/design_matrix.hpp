@@ -28,6 +28,17 @@ struct CsrMatrix {
   bool ascends = false;  // whether the columns of each row are known to
 };
 
+// The types that templates are compiled for, each given to a macro.
+#define RANKSVM_FOR_EACH_CSR_MATRIX(DO) \
+  DO(CsrMatrix<float, std::int32_t>)    \
+  DO(CsrMatrix<double, std::int32_t>)   \
+  DO(CsrMatrix<float, std::int64_t>)    \
+  DO(CsrMatrix<double, std::int64_t>)
+#define RANKSVM_FOR_EACH_MATRIX(DO) \
+  DO(DenseMatrix<float>)            \
+  DO(DenseMatrix<double>)           \
+  RANKSVM_FOR_EACH_CSR_MATRIX(DO)
+
 // A view of the rows first..last-1.
 template <class Value>
 DenseMatrix<Value> some_rows(const DenseMatrix<Value>& X, std::int64_t first, std::int64_t last) {

@@ -88,17 +88,12 @@ void count_columns(const CsrMatrix<Value, Index>& X, std::int64_t* counts, int n
 
 #define RANKSVM_INSTANTIATE(...)                                        \
   template std::vector<std::int64_t> common_columns(const __VA_ARGS__&, \
-                                                    const std::vector<std::int64_t>&)
+                                                    const std::vector<std::int64_t>&);
 #define RANKSVM_INSTANTIATE_CSR(...)                         \
-  RANKSVM_INSTANTIATE(__VA_ARGS__);                          \
   template StoredColumns stored_columns(const __VA_ARGS__&); \
-  template void count_columns(const __VA_ARGS__&, std::int64_t*, int)
-RANKSVM_INSTANTIATE(DenseMatrix<float>);
-RANKSVM_INSTANTIATE(DenseMatrix<double>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int32_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int32_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<float, std::int64_t>);
-RANKSVM_INSTANTIATE_CSR(CsrMatrix<double, std::int64_t>);
+  template void count_columns(const __VA_ARGS__&, std::int64_t*, int);
+RANKSVM_FOR_EACH_MATRIX(RANKSVM_INSTANTIATE)
+RANKSVM_FOR_EACH_CSR_MATRIX(RANKSVM_INSTANTIATE_CSR)
 #undef RANKSVM_INSTANTIATE_CSR
 #undef RANKSVM_INSTANTIATE
 

@@ -193,13 +193,8 @@ std::int64_t rows_in_a_sum(const Matrix& X) {
   template void multiply_transposed(const __VA_ARGS__&, const double*, const double*, double*,     \
                                     int);                                                          \
   template void multiply_transposed_with_squares(const __VA_ARGS__&, const double*, const double*, \
-                                                 const double*, double*, int)
-RANKSVM_INSTANTIATE(DenseMatrix<float>);
-RANKSVM_INSTANTIATE(DenseMatrix<double>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int32_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<float, std::int64_t>);
-RANKSVM_INSTANTIATE(CsrMatrix<double, std::int64_t>);
+                                                 const double*, double*, int);
+RANKSVM_FOR_EACH_MATRIX(RANKSVM_INSTANTIATE)
 #undef RANKSVM_INSTANTIATE
 template void multiply_transposed(const CsrMatrix<float, std::uint16_t>&, const double*,
                                   const double*, double*, int);
