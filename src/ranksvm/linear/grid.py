@@ -19,9 +19,9 @@ is as good as gone: solutions hardly differ by how well they rank, and finding t
 finding their bounds. From there on, 3 t may be left.
 
 On the line between the solutions for two values of C, that for one between them is nearly met. So
-where a step by a Hessian goes twice as far nearly as well, every second C goes first, and for most
-of the others that line is all it takes. But to search it takes more sweeps over long queries than a
-step by the Hessian of a sample does, which reaches as far from the last solution.
+where a step by a Hessian goes three times as far nearly as well, every third C goes first, and for
+most of the others that line is all it takes. But to search it takes more sweeps over long queries
+than a step by the Hessian of a sample does, which reaches as far from the last solution.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def solve_grid(
         problem = replace(problem, choice=problem.choice.when_shared())
     start, at_rest = WarmStart(w0), problem.objective.at_rest() if for_choice else None
     leeway, bounds = COLD, BoundsByC()
-    for place in by_twos(order) if for_choice and _goes_far(problem.choice) else order:
+    for place in by_threes(order) if for_choice and _goes_far(problem.choice) else order:
         C = of_each[place].C
         planes.rescale(unit * C / problem.objective.c)
         progress = progress_of(of_each[place], None if callback is None else with_C(callback, C))
@@ -200,11 +200,13 @@ def _goes_far(choice: SolverChoice) -> bool:
     return is_smooth and choice.name == "newton" and choice.sample is None
 
 
-def by_twos(order: Sequence[int]) -> Iterator[int]:
-    """Yield every second place before the one that it follows; the first and the last stay."""
+def by_threes(order: Sequence[int]) -> Iterator[int]:
+    """Yield every third place before the two that it follows; the first and the last stay."""
     yield from order[:1]
-    for k in range(1, len(order) - 1, 2):
-        yield from reversed(order[k : min(k + 2, len(order) - 1)])
+    for k in range(1, len(order) - 1, 3):
+        *between, farthest = order[k : min(k + 3, len(order) - 1)]
+        yield farthest
+        yield from between
     yield from order[1:][-1:]
 
 
