@@ -419,3 +419,15 @@ def test_on_a_gpu_levels_are_gone_through_one_after_the_other():
     preferences = Preferences.from_labels(rng.standard_normal(ROWS))
     sparse = costs_of(Rows((ROWS, 40), 0.1, costs=GpuCosts), preferences)
     assert sparse.hessian(kinks=True) < 2 * many.hessian(kinks=True)
+
+
+def test_steps_have_products_where_these_cost_less_than_a_hessian(monkeypatch):
+    for loss in ("hinge", "squared_hinge"):
+        few, many = (choice(Rows((ROWS, d)), loss).n_products for d in (20, 400))
+        assert few == 0 < 10 < many
+    X = Rows((ROWS, 136))
+    assert choice(X, "hinge").n_products > 3
+    monkeypatch.setattr(matrix, "LARGE", X.n_stored)
+    assert choice(X, "hinge").n_products == 0
+    monkeypatch.setattr(costs.Costs, "few_rows_decide", True)
+    assert choice(Rows((ROWS, 100)), "hinge").n_products == 0

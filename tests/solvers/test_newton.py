@@ -1,5 +1,6 @@
 """Which Hessian Newton steps come from: that where they begin, or one that serves again."""
 
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from unittest.mock import patch
@@ -10,11 +11,16 @@ import pytest
 import reference
 from ranksvm import RankSVM
 from ranksvm.linear.design_matrix import DesignMatrix
+from ranksvm.linear.grid import solve_grid
 from ranksvm.linear.objective import LinearEvaluation
 from ranksvm.linear.parameters import Parameters
+from ranksvm.linear.solver_choice import SolverChoice
 from ranksvm.linear.training import make_problem
+from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
+from ranksvm.solvers import Progress, Status, newton
 from ranksvm.solvers.cholesky import ScaledCholesky
+from ranksvm.solvers.conjugate_gradients import conjugate_gradients
 from ranksvm.solvers.newton import NewtonMatrix
 from ranksvm.solvers.protocols import NewtonSystem
 
@@ -151,3 +157,114 @@ def test_a_step_has_solved_the_equations_it_comes_from():
     assert matrix.has_solved(start, 0.95 * step)
     assert not matrix.has_solved(start, 0.85 * step)
     assert not matrix.has_solved(start, np.zeros(problem.size))
+
+
+def noisy(n=4000, n_queries=40):
+    """Noisy levels in queries, of 40 features that correlate."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 40)) @ (np.eye(40) + 0.1)
+    utility = X @ rng.normal(size=40) / np.sqrt(40) + rng.normal(size=n)
+    y = np.digitize(utility, np.quantile(utility, [0.5, 0.8, 0.95])).astype(float)
+    return X, y, np.sort(rng.integers(0, n_queries, n))
+
+
+class Formed:
+    """Counts the Hessians that are formed within."""
+
+    def __enter__(self):
+        system = LinearEvaluation.newton_system
+        self.n = 0
+
+        def counting(*args, **options):
+            self.n += 1
+            return system(*args, **options)
+
+        self._patch = patch.object(LinearEvaluation, "newton_system", counting)
+        self._patch.start()
+        return self
+
+    def __exit__(self, *_):
+        self._patch.stop()
+
+
+def by_newton(objective, n_products, tol):
+    """Return the result of steps from zero, and how many Hessians these formed."""
+    with Formed() as formed:
+        zero, progress = np.zeros(objective.size), Progress(tol)
+        return newton(objective, zero, progress, n_products=n_products), formed.n
+
+
+def objective_of(loss, X, y, qid, C=1.0, n_threads=1):
+    parameters = Parameters(C=C, loss=loss, n_threads=n_threads)
+    preferences = Preferences.from_labels(y, qid)
+    return make_problem(DesignMatrix.from_array(X), preferences, parameters).objective.smoothed()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e2])
+def test_products_take_the_place_of_all_hessians_but_the_first(loss, C):
+    X, y, qid = noisy()
+    objective = objective_of(loss, X, y, qid, C)
+    exact, n_exact = by_newton(objective, 0, 1e-5)
+    result, n_formed = by_newton(objective, 20, 1e-5)
+    assert n_formed == 1 < n_exact
+    assert result.status is exact.status is Status.CONVERGED
+    assert result.history[-1].n_products <= 1 + 5 * result.n_iter
+    assert result.n_iter <= exact.n_iter + 4
+    of_steps = np.diff([line.n_products for line in result.history])
+    assert of_steps.min() >= 1  # which one by a Hessian that serves again would not take
+    pairs = reference.normalize_pairs(reference.enumerate_pairs(y, qid), C, "documents")
+    of_loss = reference.hinge_objective if loss == "hinge" else reference.objective
+    assert of_loss(pairs, X, result.weights) <= result.value * (1 + 1e-12)
+    assert result.value == pytest.approx(exact.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_step_that_would_take_too_many_products_has_its_hessian(loss):
+    X, y, qid = noisy()
+    objective = objective_of(loss, X, y, qid, 1e2)
+    result, n_formed = by_newton(objective, 1, 1e-6)
+    assert result.status is Status.CONVERGED
+    assert n_formed > 1
+    assert result.value == pytest.approx(by_newton(objective, 0, 1e-6)[0].value, rel=2e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_number_of_threads_takes_the_same_products(loss):
+    X, y, qid = noisy(n=6000, n_queries=200)
+    one, two = (by_newton(objective_of(loss, X, y, qid, 10.0, n), 9, 1e-6)[0] for n in (1, 2))
+    np.testing.assert_array_equal(one.weights, two.weights)
+    assert [line.n_products for line in one.history] == [line.n_products for line in two.history]
+
+
+def test_minima_of_a_wide_way_have_hessians():
+    X, y, qid = rows(40)
+    objective = objective_of("hinge", X, y, qid)
+    progress = Progress(1e-7)
+    asked = []
+
+    def products(model, *args):
+        asked.append(model.width)
+        return conjugate_gradients(model, *args)
+
+    with patch.object(import_module("ranksvm.solvers.newton"), "conjugate_gradients", products):
+        newton(objective, np.zeros(40), progress, n_products=20)
+    assert max(progress.widths) > 1  # on a way that began anew, wide, after steps cut short
+    began = int(np.argmax(progress.widths))
+    assert 0 < len(asked) < began
+    assert max(asked) <= 1
+    assert len(progress.history) > began + 10
+
+
+def test_problems_nearby_begin_with_the_last_hessian():
+    X, y, qid = noisy()
+    of_each = [Parameters(C=C, loss="hinge", tol=1e-4) for C in (1.0, 2.0, 4.0)]
+    problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), of_each[0])
+    n_formed = {}
+    for n_products in (0.0, 20.0):
+        choice = SolverChoice("newton", kinks=True, n_products=n_products)
+        with Formed() as formed:
+            solved = dict(solve_grid(replace(problem, choice=choice), of_each))
+        n_formed[n_products] = formed.n
+        assert all(result.dual_gap <= 1e-4 for result in solved.values())
+    assert n_formed[20.0] == 1 < 4 < n_formed[0.0]

@@ -31,6 +31,7 @@ STEPS_OF_SAMPLE = 10  # of Newton's method, to its optimum, with kinks
 UNSURE = 2.0  # times what Newton steps cost, beside interior points
 SMALL = 3.5e6  # nanoseconds of Newton steps, to which so little work is left as it is
 MANY_STEPS, MOST_STEPS = 9, 50  # of Newton's method, before and after which interior points serve
+SOLVING = (4.0, 3.0)  # products that solve for a step in the place of a Hessian, and with kinks
 FEW_IN_ROWS = 160
 CHEAP_PLANE = 1.5  # products
 # For the hinge, where products do well; how much cheaper they are to be to go first. Where
@@ -81,7 +82,8 @@ def choose_solver(
       but where a step by the sample costs as much as some products, products of the squared loss
       begin as long as they promise to be quicker than all of these; and where few pairs decide, of
       which a sample has hardly any, planes of the hinge, however weak regularisation is,
-    - at once for a smooth loss where six of them cost no more than 35 products with the Hessian,
+    - at once for a smooth loss where six of them cost no more than 35 products with the Hessian;
+      those by features form the first one alone where it costs four products, or three with kinks,
     - likewise where they are those of few rows and cost no more than 160; but these begin with
       planes, which cost as little as products there, where regularisation is so strong that few
       products would do,
@@ -126,6 +128,8 @@ def choose_solver(
         choice = _of_hinge(costs, parameters, explicit, descent, is_alone=first is None)
     else:
         choice = _of_squared_hinge(X, preferences, costs, parameters, explicit)
+    if explicit.name == "newton":
+        choice = replace(choice, n_products=_in_place_of_hessian(costs, kinks))
     if n_sampled > 0 and explicit.name == "newton" and not (kinks and costs.few_rows_decide):
         n_products = 0.0 if kinks else _before_sample(costs, n_sampled)
         of_sample = costs.of_rows(n_sampled).newton(STEPS_OF_SAMPLE, kinks)
@@ -148,6 +152,13 @@ class _Explicit:
     def in_products(self, costs: Costs, cost: float) -> float:
         """Return how many products with the Hessian cost as much; none where these remain."""
         return cost / costs.product if self.name != "trust_region" else 0.0
+
+
+def _in_place_of_hessian(costs: Costs, kinks: bool) -> float:
+    """Return how many products cost as much as a Hessian, if enough to solve for a step; else 0."""
+    n_products = costs.hessian(kinks) / costs.product
+    serve = n_products >= SOLVING[kinks] and not costs.few_rows_decide
+    return n_products if serve else 0.0
 
 
 def _before_sample(costs: Costs, n_sampled: int) -> float:

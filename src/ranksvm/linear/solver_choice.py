@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,8 @@ class SolverChoice:
     interior : InteriorLast or None
     is_proximal : bool
         Whether the penalty has kinks or bounds.
+    n_products : float
+        Of Newton steps by the features, which may solve for one of them; 0 for none.
     """
 
     name: str
@@ -68,6 +71,7 @@ class SolverChoice:
     where: Where = Where()
     interior: InteriorLast | None = None
     is_proximal: bool = False
+    n_products: float = 0.0
 
     def rows(
         self, X: Matrix, n_threads: int, preferences: AnyPreferences | None = None
@@ -176,6 +180,8 @@ class SolverChoice:
             w0 = better_start(result, w0, FAR_OF_PLANES)
         if self.name != "row_space":
             solver = SMOOTH_SOLVERS[self.name]
+            if self.n_products > 0:
+                solver = partial(newton, n_products=self.n_products)
             result = solver(objective, w0, progress)
             if result.status is not Status.STALLED:
                 return result

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..records import record
 from .cholesky import ScaledCholesky
+from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
 from .progress import Progress
-from .protocols import Evaluation, NewtonSystem, Objective, Trial
+from .protocols import Evaluation, Image, Line, NewtonSystem, Objective, Trial
 from .result import SolverResult, Status
 from .smoothing import Continuation
 
@@ -25,6 +26,7 @@ TRUSTED = 4  # steps that leave much, from one that it served on, until that is 
 HOPED = 0.1  # of the distance: what a first step may leave, as from a solution nearby
 WIDE = 64  # features, from which on a Hessian costs more than another step does
 N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
+LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
 
 
 def newton(
@@ -34,6 +36,7 @@ def newton(
     *,
     name: str = "newton",
     resumes: bool = True,
+    n_products: float = 0.0,
 ) -> SolverResult:
     """Minimise by Newton steps.
 
@@ -50,6 +53,11 @@ def newton(
     one are foreseen to reach the end from there (:eq:`same-hessian`); these go on as long as they
     serve. So do those by the Hessian of a problem nearby, if one is kept. From zero, the first two
     Hessians may be rough, those of a sample (:eq:`rough-hessian`).
+
+    Where a Hessian costs as much as several products with it, steps after the first solve their
+    equations by conjugate gradients, preconditioned by the Hessian formed last, from wherever that
+    was (:eq:`preconditioned`): it takes a few products. Once one would take as many as a Hessian
+    costs, that is formed.
 
     Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where
     regularisation is weak and weights can rank nearly as any labels say, the smoothing of a loss
@@ -70,6 +78,8 @@ def newton(
         What the history calls it.
     resumes : bool, default=True
         Whether to go on where another solver gave up on such a wide way, not at w0.
+    n_products : float, default=0
+        With the Hessian, that cost as much as to form it: so many may solve for a step, 20 at most.
 
     Returns
     -------
@@ -77,19 +87,32 @@ def newton(
     """
     progress = progress or Progress()
     progress.begin(name, objective)
-    return _Newton(objective.size, progress, resumes).minimize(objective, w0)
+    most_products = int(min(n_products, MOST_PRODUCTS))
+    return _Newton(objective.size, progress, resumes, most_products).minimize(objective, w0)
+
+
+class _Direction(NamedTuple):
+    """A step, if there is one, whether it is by the Hessian where it begins, and its image.
+
+    That is known if it was found by products.
+    """
+
+    step: Vector | None
+    is_exact: bool = False
+    image: Image | None = None
 
 
 class _Newton:
     """A minimisation: which Hessian the next step comes from, and in which precision."""
 
-    def __init__(self, size: int, progress: Progress, resumes: bool) -> None:
-        self._progress, self._resumes = progress, resumes
+    def __init__(self, size: int, progress: Progress, resumes: bool, most_products: int) -> None:
+        self._progress, self._resumes, self._most_products = progress, resumes, most_products
         self._continuation = Continuation(foresees=True)
         self._dtype: type[np.floating] = np.float32 if size >= 32 else np.float64
         self._n_more = 2 if size >= WIDE else 1  # steps that a Hessian may be spared for
         self._n_rough = 0  # Hessians that may be so, from now on
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
+        self._formed: NewtonMatrix | None = None  # the last that was, while products do with it
         self._n_trusted = 0  # steps that leave much, which single precision is not doubted for
         self._left = HOPED  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
@@ -99,15 +122,17 @@ class _Newton:
         """Step from w0 to where the gap is small enough."""
         current = self._begin(objective.resumed(), w0)
         status = self._progress.record(current, 0.0)
-        if status is None and not current.smoothing > 0:
+        if status is None and (self._most_products > 0 or not current.smoothing > 0):
             self._matrix = NewtonMatrix.of(current.last_system())
+            self._keep_for_products()
+            if current.smoothing > 0:
+                self._matrix = None
         while status is None:
             refined = self._continuation.refine(current, self._progress.target, self._trial)
             if refined is not current and self._continuation.ends(current, self._progress):
                 status = self._progress.record(current, 0.0)
                 continue
-            direction, is_exact = self._direction(current, refined)
-            current, status = self._step(refined, direction, is_exact)
+            current, status = self._step(refined, self._direction(current, refined))
         self._progress.on_its_way = self._continuation.on_its_way(current)
         return self._progress.result(status)
 
@@ -125,34 +150,52 @@ class _Newton:
             self._continuation.start(start, lower_bound, target), lower_bound
         )
 
-    def _direction(self, current: Evaluation, refined: Evaluation) -> tuple[Vector | None, bool]:
-        """Return the step from here, narrowed maybe, and whether it is by the Hessian there."""
+    def _direction(self, current: Evaluation, refined: Evaluation) -> _Direction:
+        """Return the step from here, narrowed maybe."""
+        is_foreseen, model = False, refined
         if refined is not current:
             self._matrix, self._left = None, 1.0
-            if self._trial is not None and refined.has_kinks:
-                foreseen = newton_step(current.foreseen(self._continuation.ratio), self._dtype)
-                self._progress.n_products += 1
-                if foreseen is not None and foreseen @ refined.gradient < 0:
-                    return foreseen, False
+            is_foreseen = self._trial is not None and refined.has_kinks
+        if is_foreseen:
+            model = current.foreseen(self._continuation.ratio)
+        by_products = self._by_products(model, refined)
+        if by_products is not None:
+            return by_products
+        if is_foreseen:
+            foreseen = newton_step(model, self._dtype)
+            self._progress.n_products += 1
+            if foreseen is not None and foreseen @ refined.gradient < 0:
+                return _Direction(foreseen)
         is_exact = self._matrix is None
         if is_exact:
             system = refined.newton_system(self._dtype, roughly=self._n_rough > 0)
             self._matrix = NewtonMatrix.of(system)
             self._progress.n_products += 1
+            self._keep_for_products()
         step = None if self._matrix is None else self._matrix.step(refined.gradient)
-        return step, is_exact
+        return _Direction(step, is_exact)
 
-    def _step(
-        self, before: Evaluation, direction: Vector | None, is_exact: bool
-    ) -> tuple[Evaluation, Status | None]:
+    def _keep_for_products(self) -> None:
+        self._formed = self._matrix if self._most_products > 0 else None
+
+    def _by_products(self, model: Evaluation, refined: Evaluation) -> _Direction | None:
+        """Solve for the step of a model by products; None where a Hessian is to be formed."""
+        if self._matrix is not None or self._formed is None or self._continuation.is_wide:
+            return None
+        most = self._most_products
+        step, n_products = conjugate_gradients(model, self._formed.solve, LEFT, most + 1)
+        self._progress.n_products += n_products
+        if n_products > most or not step.leads_down(refined.gradient):
+            self._formed = None
+            return None
+        return _Direction(step.step, image=step.image)
+
+    def _step(self, before: Evaluation, direction: _Direction) -> tuple[Evaluation, Status | None]:
         """Search along the step; return where it ends, and a status if this is the end."""
         self._trial = trial = None
-        matrix = self._matrix
-        if direction is not None:
-            dtype = self._asked_for(before, is_exact)
-            at_end = dtype if self._foresees_the_end() else None
-            rough, is_last = self._goes_on_roughly(), self._is_last(before)
-            line = before.towards(direction, at_end, roughly=rough, is_last=is_last)
+        matrix, is_exact = self._matrix, direction.is_exact
+        if direction.step is not None:
+            line, dtype = self._line(before, direction.step, direction)
             trial, n_trials = line_search(line)
             self._progress.n_evaluations += n_trials
         if trial is None:
@@ -160,11 +203,11 @@ class _Newton:
         self._trial, there = trial, trial.evaluation
         fall = min(1.0, there.distance / before.distance) if before.distance > 0 else 1.0
         is_exact = is_exact and matrix is not None and not matrix.is_rough
-        if dtype is not None or not is_gain(before, there):
+        if self._formed is not None or dtype is not None or not is_gain(before, there):
             self._matrix = None
         self._is_short = trial.step < 1.0
         if is_exact and trial.step > 0.5 and fall > 0.1:
-            self._doubt(before, direction, matrix)
+            self._doubt(before, direction.step, matrix)
         # A first step says how long the way was; those that go all along it, how the slope bends.
         is_square = is_exact and trial.step == 1.0 and fall < SAFE * self._left < SAFE
         self._left = min(fall, SAFE * fall**2) if is_square else fall
@@ -172,8 +215,20 @@ class _Newton:
         wider = self._continuation.begun_anew(there, trial.step, self._progress.dual_gap)
         if wider is None:
             return there, status
-        self._matrix, self._left, self._n_rough, self._trial = None, 1.0, 0, None
+        self._matrix, self._formed, self._left = None, None, 1.0
+        self._n_rough, self._trial = 0, None
         return wider, status
+
+    def _line(
+        self, before: Evaluation, step: Vector, direction: _Direction
+    ) -> tuple[Line[Evaluation], type[np.floating] | None]:
+        """Return the line along a step, and the precision of a Hessian that is asked for there."""
+        if direction.image is not None:
+            return before.along(step, direction.image), None
+        dtype = self._asked_for(before, direction.is_exact)
+        at_end = dtype if self._foresees_the_end() else None
+        rough, is_last = self._goes_on_roughly(), self._is_last(before)
+        return before.towards(step, at_end, roughly=rough, is_last=is_last), dtype
 
     def _doubt(
         self, before: Evaluation, direction: Vector | None, matrix: NewtonMatrix | None
@@ -214,6 +269,8 @@ class _Newton:
 
         One that is nearly singular to its rounding serves no other step.
         """
+        if self._formed is not None and not self._continuation.is_wide:
+            return None
         if self._matrix is None or self._matrix.least_pivot <= np.finfo(self._dtype).eps:
             return self._dtype
         left = self._left * min(1.0, SAFE * self._left) ** self._n_more if is_exact else 0.0
@@ -224,7 +281,8 @@ class _Newton:
         self, before: Evaluation, is_exact: bool
     ) -> tuple[Evaluation, Status | None]:
         """Let the Hessian be formed, or more precisely; then for a narrower smoothing, or stall."""
-        self._matrix, was_known, self._n_rough = None, self._matrix is not None, 0
+        was_known = self._matrix is not None or self._formed is not None
+        self._matrix, self._formed, self._n_rough = None, None, 0
         if is_exact and self._dtype is np.float64:
             narrower = self._continuation.beyond(before)
             return (before, Status.STALLED) if narrower is None else (narrower, None)
