@@ -229,6 +229,26 @@ def test_a_step_that_would_take_too_many_products_has_its_hessian(loss):
     assert result.value == pytest.approx(by_newton(objective, 0, 1e-6)[0].value, rel=2e-6)
 
 
+@pytest.mark.parametrize("every", [1, 2])
+def test_products_that_do_not_solve_for_two_steps_in_a_row_are_left(every):
+    X, y, qid = noisy()
+    n_asked = []
+
+    def hardly_done(*args):
+        n_asked.append(args[-1])
+        step, n_products = conjugate_gradients(*args)
+        return step, n_products if len(n_asked) % every else args[-1]
+
+    with patch.object(import_module("ranksvm.solvers.newton"), "conjugate_gradients", hardly_done):
+        result, n_formed = by_newton(objective_of("hinge", X, y, qid, 1e2), 10, 1e-6)
+    assert result.status is Status.CONVERGED
+    if every == 1:
+        assert n_asked == [11, 11]
+        assert n_formed >= result.n_iter - 1
+    else:
+        assert len(n_asked) > 4
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_number_of_threads_takes_the_same_products(loss):
     X, y, qid = noisy(n=6000, n_queries=200)

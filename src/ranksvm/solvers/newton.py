@@ -27,6 +27,7 @@ HOPED = 0.1  # of the distance: what a first step may leave, as from a solution 
 WIDE = 64  # features, from which on a Hessian costs more than another step does
 N_ROUGH = 2  # steps far from the optimum, for which a rough Hessian does
 LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
+MOST_FAILED = 2  # steps in a row that so many do not solve for, after which Hessians are formed
 
 
 def newton(
@@ -56,8 +57,8 @@ def newton(
 
     Where a Hessian costs as much as several products with it, steps after the first solve their
     equations by conjugate gradients, preconditioned by the Hessian formed last, from wherever that
-    was (:eq:`preconditioned`): it takes a few products. Once one would take as many as a Hessian
-    costs, that is formed.
+    was (:eq:`preconditioned`): it takes a few products. Where one would take as many as a Hessian
+    costs, that is formed; and from then on, where the next one would, too.
 
     Where steps at a width of the smoothing end in rounding, the next one goes on, once. Where
     regularisation is weak and weights can rank nearly as any labels say, the smoothing of a loss
@@ -113,6 +114,7 @@ class _Newton:
         self._n_rough = 0  # Hessians that may be so, from now on
         self._matrix: NewtonMatrix | None = None  # of the last step, while it is to serve again
         self._formed: NewtonMatrix | None = None  # the last that was, while products do with it
+        self._n_failed = 0  # steps in a row that products have not solved for
         self._n_trusted = 0  # steps that leave much, which single precision is not doubted for
         self._left = HOPED  # what the next step is foreseen to leave of the distance
         self._trial: Trial[Evaluation] | None = None
@@ -186,8 +188,11 @@ class _Newton:
         step, n_products = conjugate_gradients(model, self._formed.solve, LEFT, most + 1)
         self._progress.n_products += n_products
         if n_products > most or not step.leads_down(refined.gradient):
-            self._formed = None
+            self._formed, self._n_failed = None, self._n_failed + 1
+            if self._n_failed == MOST_FAILED:
+                self._most_products = 0
             return None
+        self._n_failed = 0
         return _Direction(step.step, image=step.image)
 
     def _step(self, before: Evaluation, direction: _Direction) -> tuple[Evaluation, Status | None]:
