@@ -288,3 +288,20 @@ def test_problems_nearby_begin_with_the_last_hessian():
         n_formed[n_products] = formed.n
         assert all(result.dual_gap <= 1e-4 for result in solved.values())
     assert n_formed[20.0] == 1 < 4 < n_formed[0.0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_way_that_begins_wide_goes_the_same_with_products(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 80))
+    y = np.digitize(rng.normal(size=60), [-0.5, 0.5]).astype(float)
+    objective = objective_of("hinge", X, y, np.zeros(60), 1e4)
+    results = []
+    for n_products in (0, 20):
+        progress = Progress(1e-6)
+        results.append(newton(objective, np.zeros(80), progress, n_products=n_products))
+        assert progress.widths[0] > 1
+    np.testing.assert_array_equal(results[0].weights, results[1].weights)
+    assert [line.n_products for line in results[0].history] == [
+        line.n_products for line in results[1].history
+    ]

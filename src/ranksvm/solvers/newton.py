@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..records import record
 from .cholesky import ScaledCholesky
-from .conjugate_gradients import conjugate_gradients
+from .conjugate_gradients import ModelStep, conjugate_gradients
 from .line_search import line_search
 from .progress import Progress
 from .protocols import Evaluation, Image, Line, NewtonSystem, Objective, Trial
@@ -124,11 +124,11 @@ class _Newton:
         """Step from w0 to where the gap is small enough."""
         current = self._begin(objective.resumed(), w0)
         status = self._progress.record(current, 0.0)
-        if status is None and (self._most_products > 0 or not current.smoothing > 0):
-            self._matrix = NewtonMatrix.of(current.last_system())
-            self._keep_for_products()
-            if current.smoothing > 0:
-                self._matrix = None
+        is_smoothed = current.smoothing > 0
+        if status is None and (self._has_products or not is_smoothed):
+            last = NewtonMatrix.of(current.last_system())
+            self._matrix = None if is_smoothed else last
+            self._formed = last if self._has_products else None
         while status is None:
             refined = self._continuation.refine(current, self._progress.target, self._trial)
             if refined is not current and self._continuation.ends(current, self._progress):
@@ -173,19 +173,21 @@ class _Newton:
             system = refined.newton_system(self._dtype, roughly=self._n_rough > 0)
             self._matrix = NewtonMatrix.of(system)
             self._progress.n_products += 1
-            self._keep_for_products()
+            self._formed = self._matrix if self._has_products else None
         step = None if self._matrix is None else self._matrix.step(refined.gradient)
         return _Direction(step, is_exact)
 
-    def _keep_for_products(self) -> None:
-        self._formed = self._matrix if self._most_products > 0 else None
+    @property
+    def _has_products(self) -> bool:
+        """Whether they may solve for steps: not on a wide way, whose minima have to be exact."""
+        return self._most_products > 0 and not self._continuation.is_wide
 
     def _by_products(self, model: Evaluation, refined: Evaluation) -> _Direction | None:
         """Solve for the step of a model by products; None where a Hessian is to be formed."""
-        if self._matrix is not None or self._formed is None or self._continuation.is_wide:
+        if self._matrix is not None or self._formed is None:
             return None
         most = self._most_products
-        step, n_products = conjugate_gradients(model, self._formed.solve, LEFT, most + 1)
+        step, n_products = self._formed.by_products(model, most + 1)
         self._progress.n_products += n_products
         if n_products > most or not step.leads_down(refined.gradient):
             self._formed, self._n_failed = None, self._n_failed + 1
@@ -274,7 +276,7 @@ class _Newton:
 
         One that is nearly singular to its rounding serves no other step.
         """
-        if self._formed is not None and not self._continuation.is_wide:
+        if self._formed is not None:
             return None
         if self._matrix is None or self._matrix.least_pivot <= np.finfo(self._dtype).eps:
             return self._dtype
@@ -327,6 +329,13 @@ class NewtonMatrix:
     def solve(self, gradient: Vector) -> Vector:
         """Return the inverse times a gradient."""
         return self.to_weights(self.factor.solve(self.to_coordinates(gradient)))
+
+    def by_products(self, model: Evaluation, most_products: int) -> tuple[ModelStep, int]:
+        """Solve a model nearly by products with its Hessian, preconditioned; return their number.
+
+        They are too many where as many as there may be have been taken.
+        """
+        return conjugate_gradients(model, self.solve, LEFT, most_products)
 
     def step(self, gradient: Vector) -> Vector | None:
         """Return the step for a gradient; None if it does not lead down."""

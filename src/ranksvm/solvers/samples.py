@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bundle import bundle
-from .conjugate_gradients import conjugate_gradients
 from .line_search import line_search
-from .newton import NewtonMatrix, is_gain, newton
+from .newton import MOST_PRODUCTS, NewtonMatrix, is_gain, newton
 from .patience import Patience
 from .progress import Progress
 from .protocols import Evaluation, Line, Objective, Separable, Trial
@@ -37,8 +36,8 @@ from .turns import SmoothSolver
 Vector = NDArray[np.float64]
 
 SAMPLE_TOL = 1e-3  # the optimum of a sample differs by more from that of all of the data
-LEFT, MOST_PRODUCTS = 0.1, 20  # of the slope by products, and how many of these a step has
-MOST_IDLE = (10, 30)  # of these, without kinks and with, that bring the gap down by little in a row
+# Steps, without kinks and with, that bring the gap down by little in a row.
+MOST_IDLE = (10, 30)
 SHORT, AS_MANY = 0.01, 8  # a step of a loss with kinks that leads nowhere; it counts so many times
 FEW_PLANES = 8  # of a sample, to be tried on all rows
 NOTHING_LEARNT, ALL_RANKED = 0.95, 0.01  # of the value at zero, that is left at its optimum
@@ -233,7 +232,7 @@ def _corrected_step(
     matrix = None if sampled is None else _factorised(sampled)
     if matrix is None:
         return None
-    model, n_products = conjugate_gradients(current, matrix.solve, LEFT, most_products)
+    model, n_products = matrix.by_products(current, most_products)
     progress.n_products += n_products
     if n_products >= most_products:
         return None
