@@ -199,7 +199,7 @@ def dual_bound(pairs, X, w):
     violation = np.maximum(0.0, 1 - Z @ w)
     alpha = 2 * pairs.weight * violation
     quadratic = fsum(pairs.weight * violation**2) + 0.5 * fsum((alpha @ Z) ** 2)
-    return fsum(alpha) ** 2 / (4 * quadratic) if quadratic > 0 else 0.0
+    return fsum(alpha) / (4 * quadratic) * fsum(alpha) if quadratic > 0 else 0.0
 
 
 def minimize_squared_hinge(pairs, X):
