@@ -175,8 +175,10 @@ def test_the_first_steps_from_zero_have_rough_hessians_and_the_optimum_is_the_sa
         scale = X.std(axis=0)
         np.testing.assert_allclose(scale * rough.coef_, scale * weights, atol=1e-3)
         found.clear()
-        rough.set_params(warm_start=True, max_iter=3000).fit(X, y, qid)
+        n_steps = len(rough.history_)
+        rough.set_params(warm_start=True).fit(X, y, qid)
         assert not any(found)
+        assert len(rough.history_) < n_steps
 
 
 def test_few_features_have_exact_hessians(found):

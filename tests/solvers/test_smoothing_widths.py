@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 
 from ranksvm import RankSVM
 from ranksvm.solvers.conjugate_gradients import ModelStep
+from ranksvm.solvers.first_width import with_first_width
 from ranksvm.solvers.smoothing import Continuation
 
 
@@ -85,21 +86,47 @@ def test_nothing_is_gone_back_to_before_anything_was_narrowed():
     assert Continuation().retreat(Width(), 0.1) is None
 
 
+@pytest.mark.parametrize("after", [Continuation().retreat, Continuation(True).begun_anew])
+def test_a_start_that_is_too_narrow_becomes_wider(after):
+    at, widths = replace(Width().narrowed(0.005), distance=1e4), []
+    while at is not None:
+        widths.append(at.width)
+        at = after(at, 0.05, 0.01)
+    assert widths == pytest.approx([0.005, 0.05, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("after", [Continuation().retreat, Continuation(True).begun_anew])
+def test_a_start_that_leads_on_stays_as_wide_as_it_is(after):
+    narrow = Width().narrowed(0.01)
+    assert after(replace(narrow, distance=1e4), 0.2, 0.01) is None
+    assert after(replace(narrow, distance=10 * narrow.smoothing), 0.05, 0.01) is None
+
+
+def test_very_short_steps_that_are_exact_lead_half_the_way_back_twice():
+    continuation = Continuation(True)
+    far = replace(continuation.refine(Width(), 1e-12), distance=10.0)
+    wider = continuation.begun_anew(far, 0.05, 0.01)
+    assert wider.width == pytest.approx(0.1**0.5)
+    again = continuation.begun_anew(replace(far, smoothing=1e-4), 0.05, 0.01)
+    assert again.width == pytest.approx(0.1**0.75)
+    assert continuation.begun_anew(far, 0.05, 0.01) is None
+
+
 @pytest.mark.parametrize(("target", "width"), [(1e-9, 1e-3), (1e-3, 1e-2), (1.0, 0.3), (1e3, 1.0)])
 def test_it_begins_no_narrower_than_the_gap_to_reach_needs(target, width):
     narrow = replace(Width().narrowed(1e-3), distance=1e4)
-    start = Continuation.start(narrow, -np.inf, target)
+    start = with_first_width(narrow, -np.inf, target)
     assert start.width == pytest.approx(width, rel=0.1)
 
 
 def test_it_stays_where_the_gap_is_reached():
     narrow = Width().narrowed(1e-3)
-    assert Continuation.start(narrow, -np.inf, 2 * narrow.smoothing) is narrow
+    assert with_first_width(narrow, -np.inf, 2 * narrow.smoothing) is narrow
 
 
 def test_it_begins_as_narrow_as_what_has_been_reached():
     wide = Width()
-    start = Continuation.start(wide, wide.value - 2e-4, 1e-5)
+    start = with_first_width(wide, wide.value - 2e-4, 1e-5)
     assert start.smoothing == pytest.approx(1e-4)
 
 

@@ -12,6 +12,7 @@ from ranksvm.linear.training import make_problem
 from ranksvm.names import LOSSES
 from ranksvm.pairs.preferences import Preferences
 from ranksvm.solvers import Progress, newton, trust_region
+from ranksvm.solvers.first_width import with_first_width
 from ranksvm.solvers.smoothing import CLOSE, Continuation
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -162,7 +163,7 @@ def test_begins_anew_at_weights_that_are_nearly_optimal_and_at_zero_otherwise(lo
     parameters = Parameters(loss=loss, C=4e3, solver="trust_region", tol=1e-4)
     problem = make_problem(DesignMatrix.from_array(X), Preferences.from_labels(y, qid), parameters)
     objective = problem.objective.smoothed()
-    near = Continuation.start(objective.evaluate(first.weights), -np.inf)
+    near = with_first_width(objective.evaluate(first.weights), -np.inf)
     np.testing.assert_array_equal(near.widened().weights, first.weights)
     astray = np.random.default_rng(0).normal(size=X.shape[1])
     assert not objective.evaluate(astray).widened().weights.any()

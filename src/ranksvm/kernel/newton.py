@@ -25,6 +25,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..linear.design_matrix import DesignMatrix
+from ..solvers.first_width import with_first_width
 from ..solvers.line_search import line_search
 from ..solvers.progress import Progress
 from ..solvers.protocols import Trial
@@ -72,7 +73,7 @@ def newton_in_function_space(
     progress.begin("newton_cg", objective)
     leading = columns(n_columns)
     continuation = Continuation()
-    current = continuation.start(objective.evaluate(coef), progress.lower_bound)
+    current = with_first_width(objective.evaluate(coef), progress.lower_bound)
     status = progress.record(current, 0.0)
     norm_at_start = max(np.sqrt(2 * current.distance), TINY)
     trial: Trial[FunctionEvaluation] | None = None

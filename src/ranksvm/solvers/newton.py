@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..records import record
 from .cholesky import ScaledCholesky
 from .conjugate_gradients import ModelStep, conjugate_gradients
+from .first_width import with_first_width
 from .line_search import line_search
 from .progress import Progress
 from .protocols import Evaluation, Image, Line, NewtonSystem, Objective, Trial
@@ -148,9 +149,7 @@ class _Newton:
         start = objective.evaluate(w0, self._dtype, roughly=self._n_rough > 0)
         target = self._progress.allowed(start.value)
         lower_bound = self._progress.lower_bound
-        return self._continuation.begun(
-            self._continuation.start(start, lower_bound, target), lower_bound
-        )
+        return self._continuation.begun(with_first_width(start, lower_bound, target), lower_bound)
 
     def _direction(self, current: Evaluation, refined: Evaluation) -> _Direction:
         """Return the step from here, narrowed maybe."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .first_width import with_first_width
 from .line_search import line_search
 from .newton import is_gain
 from .progress import Progress
@@ -65,7 +66,7 @@ def proximal_newton(
     continuation = Continuation(foresees=True)
     dtype: type[np.floating] = np.float32 if objective.size >= 32 else np.float64
     start = objective.resumed().evaluate(objective.penalty.nearest(w0), dtype)
-    current = continuation.start(start, progress.lower_bound)
+    current = with_first_width(start, progress.lower_bound)
     status = progress.record(current, 0.0)
     if status is None:
         current, status = _by_last_hessian(objective, current, progress)

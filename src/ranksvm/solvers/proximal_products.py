@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .first_width import with_first_width
 from .products_on_faces import ProductsOnFaces
 from .progress import Progress
 from .protocols import Objective
@@ -48,7 +49,7 @@ def proximal_products(
     progress.begin("proximal_products", objective)
     penalty, continuation = objective.penalty, Continuation()
     start = objective.resumed().evaluate(penalty.nearest(w0))
-    current, metric = continuation.start(start, progress.lower_bound).with_metric()
+    current, metric = with_first_width(start, progress.lower_bound).with_metric()
     status = progress.record(current, 0.0)
     norm_at_start, pace = TINY, 1.0
     while status is None:

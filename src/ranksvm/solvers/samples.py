@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bundle import bundle
+from .first_width import with_first_width
 from .line_search import line_search
 from .newton import MOST_PRODUCTS, NewtonMatrix, is_gain, newton
 from .patience import Patience
@@ -100,7 +101,7 @@ def samples_first(
     continuation, status = Continuation(), None
     if w0.any():
         resumed, bound = objective.resumed(), progress.lower_bound
-        start = continuation.start(resumed.evaluate(objective.penalty.nearest(w0)), bound)
+        start = with_first_width(resumed.evaluate(objective.penalty.nearest(w0)), bound)
         status = steps(start, continuation, progress)
     if status is None:
         optimum = _optimum_of_sample(objective, w0, progress)

@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .first_width import WIDEST
 from .progress import Progress
 from .protocols import Evaluation, P, Point, Trial
 
@@ -17,8 +18,8 @@ MANY, MANY_AT_FIRST = 5, 9  # beyond which the next widths are settled first
 EMPTY, ROUNDED = 0.03, 1.5  # what narrowing leaves of what is smoothed: at least, and at most
 NARROWED = 0.1  # ratio where a width was easy, or led no further
 NARROWER, GENTLY, WIDER = 0.25, 0.6, 64.0  # ratios with weak regularisation: ahead, and back
-AMPLE, WIDEST = 0.1, 1.0  # what is smoothed at first, of the gap to reach; a width
 SHORT, SHORTEST = 0.25, 0.1  # a step
+SLIGHT, MOST_BACK = 0.01, 2  # what is smoothed, of the distance; how often it goes back
 RANKED = 0.005  # of the value at zero, that is left where nearly all pairs can be ranked
 BEFORE = 1 / 256  # of the way to the end
 FAR, CLOSE = 0.3, 0.01  # relative gaps
@@ -39,7 +40,9 @@ class Continuation:
     tenth where Newton's method took few steps at this one; the more it took, the less narrow is the
     next, since its steps then come from a model that changes too fast to be trusted. Where that
     shows in the first step at a width, which has to be cut short, the way goes half as far back,
-    once, and the next width is narrowed by no more than that (`retreat`).
+    once, and the next width is narrowed by no more than that (`retreat`); of exact steps twice, and
+    by a step that is very short. A start that is too narrow, such as from a solution that is not
+    the one sought, shows likewise, and becomes wider.
 
     Where few pairs decide, that is not enough: a width that is left early leaves pairs in the wrong
     place, and the next takes dozens of tiny steps to put them right. A solver that foresees what
@@ -90,25 +93,9 @@ class Continuation:
         self._retreated, self._n_retreats = False, 0
         self._n_short = 0  # steps, one after another
         self._first_value: float | None = None  # at zero
-        self._went_back = self._went_beyond = False
+        self._n_back, self._went_beyond = 0, False
         self._narrowest = 0.0  # ratio
         self.accuracy = 1.0
-
-    @staticmethod
-    def start(evaluation: P, lower_bound: float, target: float = 0.0) -> P:
-        """Return the evaluation with as wide a smoothing as does not undo what has been reached.
-
-        That is the gap to the lower bound, if there is one. Otherwise the width with the least gap
-        of its own is right, if that gap says anything; and if not, a tenth of the value is a guess.
-        None is far narrower than the gap to reach, the `target`, needs: what is smoothed grows with
-        the square of the width.
-        """
-        if evaluation.smoothing == 0 or evaluation.absolute_gap <= target:
-            return evaluation
-        start = _as_reached(evaluation, lower_bound)
-        if not 0 < start.smoothing < AMPLE * target:
-            return start
-        return start.narrowed(min((AMPLE * target / start.smoothing) ** 0.5, WIDEST / start.width))
 
     def begun(self, start: Evaluation, lower_bound: float) -> Evaluation:
         """Return the start, or where to begin wide, but close to the end."""
@@ -145,16 +132,20 @@ class Continuation:
     ) -> Evaluation | None:
         """Return where the way begins wide after all, after a step; None to go on.
 
-        That is after a step of less than a quarter, or two of them where the relative gap says that
-        the way has led somewhere. Where steps are exact, it is after two of less than a tenth, one
-        after another, since a single one may well lead on; with kinks after three, and not where
-        the gap says so; but on a way that another solver had begun, whose minima were too inexact
-        then, anywhere before it is close to the end, and from zero.
+        Before that, the smoothing becomes wider where it is too narrow (`retreat`). The way begins
+        anew after a step of less than a quarter, or two of them where the relative gap says that it
+        has led somewhere. Where steps are exact, it is after two of less than a tenth, one after
+        another, since a single one may well lead on; with kinks after three, and not where the gap
+        says so; but on a way that another solver had begun, whose minima were too inexact then,
+        anywhere before it is close to the end, and from zero.
 
         A loss without kinks has to have fallen to nearly nothing of what it is at zero. Else pairs
         that cannot be ranked tell how it curves, and from a wide smoothing the way is long for
         nothing.
         """
+        wider = self._wider(evaluation, step)
+        if wider is not None:
+            return wider
         is_far = not (evaluation.has_kinks and dual_gap < FAR)
         goes_on = dual_gap < CLOSE if self._is_resumed else self.is_wide or not is_far
         if goes_on:
@@ -193,12 +184,11 @@ class Continuation:
         if not (self.is_wide or evaluation.has_kinks):
             return self.begun_anew(evaluation, step, dual_gap)
         if not self.is_wide:
-            is_new = self._n_steps == 0 and not self._went_back
-            if not (is_new and step < 0.5 and self.ratio < 0.5):
-                return None
-            self._went_back = True
-            self.ratio = self._narrowest = self.ratio**0.5
-            return evaluation.narrowed(1 / self.ratio)
+            if self._is_first:
+                return self._wider(evaluation, step)
+            is_new = self._n_steps == 0 and self._n_back == 0
+            is_too_narrow = is_new and step < 0.5 and self.ratio < 0.5
+            return self._half_way_back(evaluation) if is_too_narrow else None
         self._retreated = step < 0.5 and not self._retreated
         if not self._retreated:
             return None
@@ -210,6 +200,25 @@ class Continuation:
             self.accuracy, self.ratio = self.accuracy / 3, min(self.ratio**0.5, GENTLY)
             return evaluation.narrowed(WIDER)
         return self._gone_back(evaluation)
+
+    def _wider(self, evaluation: Evaluation, step: float) -> Evaluation | None:
+        """Return the evaluation with a wider smoothing, if a step tells that it has to be.
+
+        That is a very short one, where next to nothing is smoothed. None to go on.
+        """
+        is_slight = evaluation.has_kinks and evaluation.smoothing < SLIGHT * evaluation.distance
+        if self.is_wide or step >= SHORTEST or not is_slight:
+            return None
+        if not self._is_first:
+            return self._half_way_back(evaluation) if self._n_back < MOST_BACK else None
+        width = min(evaluation.width / NARROWED, WIDEST)
+        return evaluation.narrowed(width / evaluation.width) if width > evaluation.width else None
+
+    def _half_way_back(self, evaluation: Evaluation) -> Evaluation:
+        """Return the evaluation with a smoothing between this one and the last."""
+        self._n_back += 1
+        self.ratio = self._narrowest = self.ratio**0.5
+        return evaluation.narrowed(1 / self.ratio)
 
     def _gone_back(self, evaluation: Evaluation) -> Evaluation:
         """Return where the way goes on with care."""
@@ -371,28 +380,3 @@ class Continuation:
 
 def _at_zero(evaluation: Evaluation) -> Evaluation:
     return evaluation.along(-evaluation.weights).trial(1.0).evaluation
-
-
-def _narrowed_to(evaluation: P, smoothing: float) -> P:
-    while evaluation.smoothing > smoothing:
-        narrowed = evaluation.narrowed(0.1)
-        if narrowed.smoothing >= evaluation.smoothing:
-            break
-        evaluation = narrowed
-    return evaluation
-
-
-def _as_reached(evaluation: P, lower_bound: float) -> P:
-    value = evaluation.value
-    if np.isfinite(lower_bound):
-        reached = max(value - lower_bound, evaluation.rounding)
-        return _narrowed_to(evaluation, reached)
-    first = best = evaluation
-    while evaluation.smoothing > evaluation.rounding:
-        evaluation = evaluation.narrowed(0.1)
-        if evaluation.absolute_gap >= best.absolute_gap:
-            break
-        best = evaluation
-    if best.absolute_gap < 0.1 * value:
-        return best
-    return _narrowed_to(first, 0.1 * value)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .conjugate_gradients import conjugate_gradients
+from .first_width import with_first_width
 from .line_search import line_search
 from .progress import Progress
 from .protocols import Evaluation, Objective
@@ -76,7 +77,7 @@ def trust_region(
     progress = progress or Progress()
     progress.begin("trust_region", objective)
     continuation = Continuation()
-    start = continuation.start(objective.evaluate(w0), progress.lower_bound)
+    start = with_first_width(objective.evaluate(w0), progress.lower_bound)
     wide = _begun(continuation, start, progress, resumes)
     current, metric = wide.with_metric() if not w0.any() else (wide, None)
     status = progress.record(current if wide is start else start, 0.0)
