@@ -206,8 +206,9 @@ class Continuation:
 
         That is a very short one, where next to nothing is smoothed. None to go on.
         """
-        is_slight = evaluation.has_kinks and evaluation.smoothing < SLIGHT * evaluation.distance
-        if self.is_wide or step >= SHORTEST or not is_slight:
+        if self.is_wide or step >= SHORTEST or not evaluation.has_kinks:
+            return None
+        if evaluation.smoothing >= SLIGHT * evaluation.distance:
             return None
         if not self._is_first:
             return self._half_way_back(evaluation) if self._n_back < MOST_BACK else None
