@@ -132,8 +132,9 @@ class Continuation:
     ) -> Evaluation | None:
         """Return where the way begins wide after all, after a step; None to go on.
 
-        Before that, the smoothing becomes wider where it is too narrow (`retreat`). The way begins
-        anew after a step of less than a quarter, or two of them where the relative gap says that it
+        Before that, the smoothing becomes wider where it is too narrow: ten times after a very
+        short step at the first width, half the way back after one later. The way begins anew
+        after a step of less than a quarter, or two of them where the relative gap says that it
         has led somewhere. Where steps are exact, it is after two of less than a tenth, one after
         another, since a single one may well lead on; with kinks after three, and not where the gap
         says so; but on a way that another solver had begun, whose minima were too inexact then,
@@ -175,8 +176,9 @@ class Continuation:
     ) -> Evaluation | None:
         """Return the evaluation with a wider smoothing, after a step from there; None to go on.
 
-        That is half the way back, by its logarithm, where the first step at a width had to be cut
-        short for the first time. Once the smoothing is wide, it is after any such step, unless the
+        That is ten times as wide after a very short step at the first width; later half the way
+        back, by its logarithm, where the first step at a width had to be cut short for the first
+        time. Once the smoothing is wide, it is after any such step, unless the
         last one had been, too: to the last minimum that was accurate, or if there is none since the
         way went back before, to a wider smoothing. A loss without kinks becomes wide
         (`begun_anew`). Where the way has gone back as often as may be, it is wide no longer.
