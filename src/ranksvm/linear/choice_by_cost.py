@@ -97,14 +97,14 @@ def choose_solver(
     - else where solvers that suit data of moderate scales and regularisation do not promise to be
       quicker (`ranksvm.solvers.patience.Patience`): products with the Hessian for the squared loss
       (`ProductsFirst`), and after these planes, if rows are dense and Newton steps cost 100 of
-      them; planes for the hinge (`PlanesFirst`), and after these products as well, where some
-      hundreds of them cost less than half the Newton steps, or these are by features and
-      regularisation is not strong. Where it is weak, planes of the hinge go only as far as each
-      halves the value, and then products, unless these hundreds cost over four times the Newton
-      steps and rows are dense or a gap below 1e-4 is asked for, or dense rows have interior points
-      that cost less than half of them; where there is next to none, products do not either. Fewer
-      than 1,000 rows begin with planes however weak it is, unless they are sparse and these
-      hundreds cost no more than interior points.
+      them; planes for the hinge (`PlanesFirst`), with products tried between them, and after them
+      as well, where some hundreds of them cost less than half the Newton steps, or these are by
+      features and regularisation is not strong. Where it is weak, planes of the hinge go only as
+      far as each halves the value, and then products, unless these hundreds cost over four times
+      the Newton steps and rows are dense or a gap below 1e-4 is asked for, or dense rows have
+      interior points that cost less than half of them; where there is next to none, products do not
+      either. Fewer than 1,000 rows begin with planes however weak it is, unless they are sparse and
+      these hundreds cost no more than interior points.
 
     Where an explicit Hessian is too large, products remain, in turn with planes for the hinge; and
     where either leads nowhere, blocks of pairs of long queries, if rows are sparse.
@@ -235,16 +235,16 @@ def _of_hinge(
     others = cost, np.inf if few_decide else by_products, descent
     n_planes = _planes_worth(costs, min(others), _steps(costs, parameters))
     unless_weak = (costs.n >= FEW_ROWS or may_be_few) and not few_decide
-    by_products_alone = name == "trust_region"
     planes = PlanesFirst(
         n_planes,
         unless_weak=unless_weak,
-        products=n_typical if by_products_alone and is_alone else None,
+        products=n_typical if name == "trust_region" and is_alone else None,
         more_if_weak=costs.n < costs.d,
         ends_at_once=few_decide,
+        n_products=0.0 if few_decide else min(others) / costs.product,
     )
     choice = SolverChoice(name, kinks=True, planes=planes if n_planes > 0 else None)
-    if by_products_alone:
+    if name == "trust_region":
         return choice
     by_points = name == "row_space" and is_dense
     n_products = explicit.in_products(costs, cost) * (BEFORE_POINTS if by_points else 1.0)

@@ -112,17 +112,15 @@ class Patience:
         if self.ends_at_once:
             if lines[-1].dual_gap > AT_ONCE:
                 wanted = max(wanted, AT_ONCE * abs(lines[-1].value))
-            to_fall = _to_fall(lines[before], lines[-1], late)
-            if done + to_fall <= AT_MOST * self.work:
+            to_near = _to_fall(lines[before], lines[-1], late)
+            if done + to_near <= AT_MOST * self.work:
                 return True
         pace = self.pace or (PACE if progress.is_smooth else PACE_WITH_KINKS)
-        power: float = done**pace
         then, now = left[before], left[-1]
         if progress.is_at_kinks or (self.of_bounds and not progress.is_smooth):
             then, now = _of_bound(then), _of_bound(now)
-        gain = log(then / now) / (power - (done - late) ** pace)
-        to_gain = log(max(now * abs(lines[-1].value) / wanted, 1.0))
-        end: float = (power + to_gain / gain) ** (1 / pace)
+        to_fall = now * abs(lines[-1].value) / wanted
+        end = _end(done - late, done, then / now, to_fall, pace)
         is_near = end - done <= LITTLE_MORE * self.work
         return end <= (LATEST if is_near else AT_MOST) * self.work
 
@@ -132,6 +130,28 @@ class Patience:
             return False
         before, here = progress.own(progress.history)[-2:]
         return here.value <= FALLING * before.value and here.dual_gap <= NOTHING
+
+
+def more_planes(progress: Progress) -> float:
+    """Return how many more planes there will be, if what is left falls on as it did; inf if not."""
+    lines, left = progress.own(progress.history), progress.own(progress.left)
+    done = len(lines) - 1
+    before = int((1 - LOOK_BACK) * done)
+    then, now = _of_bound(left[before]), _of_bound(left[-1])
+    if now >= then or min(now, progress.target) <= 0:
+        return inf
+    to_fall = now * abs(lines[-1].value) / progress.target
+    return _end(before, done, then / now, to_fall, PACE_WITH_KINKS) - done
+
+
+def _end(before: float, here: float, fallen: float, to_fall: float, pace: float) -> float:
+    """Return the work at the end, if logarithms fall with such a power of it.
+
+    What is left has fallen by a factor between two amounts of work, and is to fall by another.
+    """
+    rate = log(fallen) / (here**pace - before**pace)
+    end: float = (here**pace + log(max(to_fall, 1.0)) / rate) ** (1 / pace)
+    return end
 
 
 def _to_fall(before: Iteration, here: Iteration, work: float) -> float:

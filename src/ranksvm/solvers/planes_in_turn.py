@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from ..records import record
 from .bundle import bundle
 from .cutting_planes import CuttingPlanes
-from .patience import FREE, Patience
+from .patience import FREE, Patience, more_planes
 from .planes_at_kinks import planes_at_kinks
 from .products_in_turn import DOUBTFUL, PlanesBeside
 from .progress import Progress
 from .protocols import Evaluation, Objective
 from .result import SolverResult, Status
+from .trust_region import trust_region
 from .turns import (
     AGAIN,
     FAR,
@@ -37,6 +38,11 @@ RATHER_WEAK, LITTLE_LEFT = 2e-3, 0.05  # regularisation, by its strength; of the
 WITH_KINKS = 2.0  # times as many products, at least, of a loss that is smoothed
 HALF = 0.5  # of the value: planes that bring it there go on however weak regularisation is
 IN_TURN, IN_TURN_IF_WEAK = 2.0, 8.0  # times the products that are said to do, if planes do not
+# After how many planes products are tried, if so many more are to come; of how many features, with
+# less of which planes are few; and how many products the other solver is worth at least. How many a
+# step may take, in the first steps.
+SOME_PLANES, MANY_MORE, MANY_FEATURES, MANY_PRODUCTS = 12, 25, 200, 50
+FEW_OF_STEP, FIRST_STEPS = 2, 5
 FREE_AGAIN = 0.05  # of planes that go on, before they have to show that they get on
 
 
@@ -47,6 +53,9 @@ class PlanesFirst:
     Otherwise that takes over (`Patience`), with the lower bound of the planes, which stay, and at
     the best point if that is known to be good for something. Where it comes to a stand, planes go
     on (`planes_last`).
+
+    Where planes promise to be many more, products are tried once: on well-conditioned data a few
+    dozen do what takes hundreds of planes, and their first steps tell. If not, planes go on.
 
     Where nothing tells how long the other one takes, either may mislead. So it has to promise to
     end with about as many `products` as it was said to take, or several times as many where planes
@@ -79,6 +88,9 @@ class PlanesFirst:
         As for `Patience`, of planes: as where few rows decide.
     last : callable or None
         What takes over in place of the other solver where either has led nowhere.
+    n_products : float
+        How many products the other solver is worth, for these to be tried between planes from zero
+        (`FewProducts`); 0 not to try them.
     """
 
     work: float
@@ -88,6 +100,7 @@ class PlanesFirst:
     if_fewer: float = np.inf
     ends_at_once: bool = False
     last: SmoothSolver | None = None
+    n_products: float = 0.0
 
     def before(self, other: SmoothSolver, planes: CuttingPlanes | None = None) -> SmoothSolver:
         """Return what minimises unsmoothed, non-negative objectives by planes, then the other.
@@ -105,8 +118,7 @@ class PlanesFirst:
         progress: Progress,
     ) -> SolverResult:
         planes = CuttingPlanes(objective.size, objective.n_threads) if planes is None else planes
-        with progress.patient(partial(self._goes_on, w0)):
-            result = bundle(objective, w0, progress, planes=planes)
+        result = self._by_planes(objective, w0, progress, planes)
         if result.status.is_end:
             return result
         start = better_start(result, w0, FAR_OF_PLANES)
@@ -130,6 +142,33 @@ class PlanesFirst:
         start = better_start(result, w0, FAR_OF_PLANES)
         return planes_last(self.last or other, objective, start, progress, planes=planes)
 
+    def _by_planes(
+        self, objective: Objective, w0: Vector, progress: Progress, planes: CuttingPlanes
+    ) -> SolverResult:
+        """Minimise by planes, and by products once between these, if they turn out to be few."""
+        are_worth_it = min(self.n_products / MANY_PRODUCTS, objective.size / MANY_FEATURES) >= 1
+        may_try = are_worth_it and not w0.any()
+        are_many = False
+
+        def goes_on(progress: Progress) -> bool:
+            nonlocal are_many
+            if not self._goes_on(w0, progress):
+                return False
+            are_many = may_try and _are_many(progress)
+            return not are_many
+
+        with progress.patient(goes_on):
+            result = bundle(objective, w0, progress, planes=planes)
+        if result.status.is_end or not are_many:
+            return result
+        start = better_start(result, w0, FAR_OF_PLANES)
+        with progress.patient(FewProducts(self.n_products)):
+            result = planes_last(trust_region, objective, start, progress, planes=planes)
+        if result.status.is_end:
+            return result
+        with progress.patient(partial(self._goes_on, w0)):
+            return bundle(objective, result.weights, progress, planes=planes)
+
     def _goes_on(self, w0: Vector, progress: Progress) -> bool:
         """Say whether planes that began at w0 are to go on."""
         limit = WEAK if self.work < MANY_PLANES else WEAK_FOR_MANY
@@ -144,6 +183,36 @@ class PlanesFirst:
             dearer = max(WITH_KINKS * n_products / self.products, 1.0)
         patience = Patience(dearer * self.work, ends_at_once=self.ends_at_once, free=FREE / dearer)
         return patience(progress)
+
+
+def _are_many(progress: Progress) -> bool:
+    """Say whether planes promise to be many more."""
+    n_planes = len(progress.own(progress.history)) - 1
+    return n_planes >= SOME_PLANES and more_planes(progress) >= MANY_MORE
+
+
+@record
+class FewProducts:
+    """Lets products go on while steps take few of them, and later as long as `Patience` does.
+
+    The first few steps of a smoothed loss hardly go anywhere, but each takes about as many products
+    as the condition of the Hessian asks for; those that follow take no fewer.
+
+    Attributes
+    ----------
+    work : float
+        What the other solver takes, in products and iterations.
+    """
+
+    work: float
+
+    def __call__(self, progress: Progress) -> bool:
+        """Say whether products are to go on."""
+        lines = progress.own(progress.history)
+        n_steps, n_products = len(lines) - 1, lines[-1].n_products - lines[0].n_products
+        if n_steps <= FIRST_STEPS:
+            return n_products <= FEW_OF_STEP * n_steps
+        return Patience(self.work)(progress)
 
 
 def planes_last(
