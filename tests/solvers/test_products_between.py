@@ -89,7 +89,7 @@ def test_planes_go_on_where_steps_take_many(monkeypatch: pytest.MonkeyPatch) -> 
         return bundle(*args, planes=planes)
 
     monkeypatch.setattr(planes_in_turn, "bundle", noted)
-    objective = make_hinge_problem(falling=1.0, C=3e3).objective
+    objective = make_hinge_problem(400, falling=1.0, C=3e3).objective
     history = solve(objective, 1e3).history
     assert [name for name, _ in turns(history)] == ["bundle", "trust_region", "bundle"]
     tried = [line for line in history if line.solver == "trust_region"]
