@@ -175,6 +175,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
     "nearly-separable-900x600-one-query": partial(make_graded, 900, 600, 900),
     "binary-2000x1500-one-query": partial(make_binary, 2_000, 1_500),
     "dense-queries-60000x64": partial(make_binary_queries, False, 2_000, 30, 64, 2.0),
+    "dense-queries-500000x30": partial(make_binary_queries, False, 100_000, 5, 30, 2.0),
     "dense-queries-12000x800": partial(make_binary_queries, False, 400, 30, 800, 2.0),
     "wide-text-8000x120000": make_wide_text,
     "wide-text-20000x60000-one-query": partial(make_wide_text, 20_000, 60_000, 1),

@@ -579,6 +579,8 @@ def test_where_a_sample_pays():
     assert size(400_000, 100, query=100, n_long=100_000) == 20_000
     assert size(400_000, 190, query=100) == 20_000
     assert size(400_000, 210, query=100) == 0
+    assert size(500_000, 30, query=5, levels=2) == 20_000
+    assert size(100_000, 40, query=80, levels=5) == 0  # steps cost more than exact ones
     assert size(200_000, 24, query=19) == 5_000  # of more, steps would cost more than they save
     assert size(400_000, 210, query=100, n_long=100_000) == 10_500
 
