@@ -41,7 +41,7 @@ IN_TURN, IN_TURN_IF_WEAK = 2.0, 8.0  # times the products that are said to do, i
 # After how many planes products are tried, if so many more are to come; of how many features, with
 # less of which planes are few; and how many products the other solver is worth at least. How many a
 # step may take, in the first steps.
-SOME_PLANES, MANY_MORE, MANY_FEATURES, MANY_PRODUCTS = 12, 25, 200, 50
+SOME_PLANES, MANY_MORE, MANY_FEATURES, MANY_PRODUCTS = 12, 25, 200, 150
 FEW_OF_STEP, FIRST_STEPS = 2.2, 5
 FREE_AGAIN = 0.05  # of planes that go on, before they have to show that they get on
 
