@@ -48,7 +48,7 @@ def small(monkeypatch):
     monkeypatch.setattr(samples, "ONE_OF", 1 << 20)
     monkeypatch.setattr(samples, "LARGEST_SHARE", 0.5)
     monkeypatch.setattr(samples, "STEP_IN_PRODUCTS", np.inf)
-    monkeypatch.setattr(samples, "DEARER", 0.0)
+    monkeypatch.setattr(samples, "PRODUCTS", -np.inf)
     monkeypatch.setattr(steps_by_samples, "FEW_PLANES", 0)
 
 
@@ -504,7 +504,7 @@ def test_a_sample_that_overflows_is_left_alone(small):
 @pytest.mark.parametrize(("n", "exponent"), [(220_000, 1), (20_000, 9)])
 def test_any_number_of_threads_gives_the_same_bits(loss, n, exponent, monkeypatch):
     monkeypatch.setattr(samples, "LEAST_ROWS", 1000)
-    monkeypatch.setattr(samples, "DEARER", 0.0)
+    monkeypatch.setattr(samples, "PRODUCTS", -np.inf)
     monkeypatch.setattr(samples, "WORK_OF_THREADS", 0)
     monkeypatch.setattr(samples, "MOST_RARE", 1.0)
     X, y = noisy(n, 2, exponent=exponent)

@@ -44,7 +44,7 @@ ONE_OF, ONE_OF_MANY = 12, 50
 TIGHT = 1e-4  # a gap
 LARGEST_SHARE, FEW_NUMBERS = 0.2, 1 << 22  # of rows and stored values; or so many numbers
 STEP_IN_PRODUCTS, LITTLE = 2.2, 0.38  # what a step on a sample costs at most, and on a larger one
-PRODUCTS, DEARER = 2, 1.0  # of a corrected step; how much more one by the exact Hessian has to cost
+PRODUCTS = 2  # of a corrected step
 OF_FEW_ROWS, MOST_RARE = 16.0, 0.2  # rows that a column is of, as good as; how many such columns
 WORK_OF_THREADS, FEATURES_OF_ROW = 1 << 24, 16  # multiplications; what a row costs for each feature
 SEED, TINY = 20141, float(np.finfo(np.float64).tiny)
@@ -112,7 +112,7 @@ def sample_size(
         fits = is_small and size >= per_feature * d
         step = costs.of_rows(size).newton(1, kinks=False)
         corrected = step + PRODUCTS * costs.product + costs.evaluation
-        pays = costs.is_large or kinks or DEARER * corrected <= costs.newton(1, kinks=False)
+        pays = costs.is_large or kinks or corrected <= costs.newton(1, kinks=False)
         if fits and pays and step <= most * costs.product:
             return size
     return 0
